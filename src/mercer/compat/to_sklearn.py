@@ -117,6 +117,16 @@ def kernel_centerer(model: Any) -> Any:
     return centerer
 
 
+def to_sklearn_lle(model: Any) -> Any:
+    """`sklearn.manifold.LocallyLinearEmbedding` with the attributes of a fitted one, after a scaler if standardized."""
+    from sklearn.manifold import LocallyLinearEmbedding
+
+    attributes = "embedding_", "reconstruction_error_", "nbrs_"
+    other = transplant(model, LocallyLinearEmbedding, attributes, n_neighbors=model.n_neighbors_)
+    other._n_features_out = model.embedding_.shape[1]
+    return with_scaler(model, other)
+
+
 def transplant(model: Any, target: type, attributes: Iterable[str], **parameters: Any) -> Any:
     """A scikit-learn estimator with the common parameters of the model and copies of its fitted attributes."""
     known = model.get_params(deep=False)

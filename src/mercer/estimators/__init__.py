@@ -7,8 +7,10 @@ _MODULES = {
     "FactorAnalysis": "factor_analysis",
     "IncrementalPCA": "incremental_pca",
     "KernelPCA": "kernel_pca",
+    "LocallyLinearEmbedding": "lle",
     "PCA": "pca",
     "ProbabilisticPCA": "probabilistic_pca",
+    "locally_linear_embedding": "lle",
 }
 __all__ = list(_MODULES)
 

@@ -315,7 +315,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         size = len(data) if data.in_memory else block_rows(data.shape[1])
         start = 0
         for scores in data.map_blocks(self._block_scores(), n_threads, size=size):
-            _check_scores(scores, start)
+            check_scores(scores, start)
             yield start, scores
             start += len(scores)
 
@@ -335,7 +335,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             X,
             self,
             reset=reset,
-            kind=self.input_kind,
+            kind="vectors" if self.input_kind == "precomputed" else self.input_kind,
             allow_nan=self.accepts_missing,
             check_finite=check_finite,
             keep_integers=self.accepts_integers,
@@ -374,7 +374,7 @@ def _numbered(blocks: Iterator[NDArray]) -> Iterator[tuple[int, NDArray]]:
         start += len(block)
 
 
-def _check_scores(scores: NDArray, start: int) -> None:
+def check_scores(scores: NDArray, start: int) -> None:
     """Raise for scores that are not finite. One sum decides, which may overflow itself."""
     with np.errstate(all="ignore"):
         if np.isfinite(scores.sum()):

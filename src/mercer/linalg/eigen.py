@@ -36,6 +36,8 @@ class Eigenpairs:
         Whether the method itself excludes a missed pair.
     bound : float
         Bound on all other eigenvalues that the solver established; ∞: none.
+    evidence : str
+        How that bound is known, if the solver reports it.
     probes : Probes or None
         Products with random columns that the solver carried along, for completeness.
     product_error : float
@@ -57,6 +59,7 @@ class Eigenpairs:
     converged: bool = True
     complete: bool = False
     bound: float = np.inf
+    evidence: str = ""
     probes: Any = field(default=None, repr=False)
     product_error: float = 0.0
     n_combined: int = 1
