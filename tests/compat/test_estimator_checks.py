@@ -105,6 +105,16 @@ NEW_PARAMETERS = {
     ],
     "ProbabilisticPCA": [dict(n_components=1), dict()],
     "FactorAnalysis": [dict(n_components=1)],
+    "LocallyLinearEmbedding": [
+        dict(),
+        dict(metric="precomputed", n_components=1),
+        dict(method="modified", standardize=True),
+        dict(method="hessian", n_neighbors=6),
+        dict(method="ltsa", metric="cosine", n_components=1),
+        dict(eigen_solver="dense", neighbors_algorithm="brute"),
+        dict(n_neighbors="auto", n_components=1),
+        dict(n_landmarks=15, n_components=1),
+    ],
 }
 
 NEW_ESTIMATORS = [new_class(name)(**params) for name in new_classes(*NEW_PARAMETERS) for params in NEW_PARAMETERS[name]]
@@ -192,13 +202,12 @@ def test_every_parameter_of_scikit_learn_is_there_with_its_default(ours):
 OTHER_DEFAULTS = {"FactorAnalysis": {"tol", "random_state"}}
 
 
-@pytest.mark.parametrize("name", new_classes("PCA", "IncrementalPCA", "FactorAnalysis"))
+@pytest.mark.parametrize("name", new_classes("PCA", "IncrementalPCA", "FactorAnalysis", "LocallyLinearEmbedding"))
 def test_every_parameter_of_scikit_learn_is_in_the_second_edition(name):
-    from sklearn import decomposition
+    from sklearn import decomposition, manifold
 
-    ours, theirs = (
-        inspect.signature(each.__init__).parameters for each in (new_class(name), getattr(decomposition, name))
-    )
+    sklearn_class = getattr(decomposition, name, None) or getattr(manifold, name)
+    ours, theirs = (inspect.signature(each.__init__).parameters for each in (new_class(name), sklearn_class))
     assert {parameter: ours[parameter].kind for parameter in theirs} == {p.name: p.kind for p in theirs.values()}
     other = {parameter for parameter in theirs if ours[parameter].default != theirs[parameter].default}
     assert other == OTHER_DEFAULTS.get(name, set())

@@ -36,7 +36,7 @@ NEW_DEVIATIONS = DEVIATIONS | {
 # Hundreds of combinations of three questions: some are in models/pca and test_sklearn.py, all in `make test-all`.
 LONG = "test_pca_sparse or solver_equivalence or array_api_compliance"
 OURS = "PCA or LocallyLinear or locally_linear"  # tests that are named after the models
-NEW = "PCA or FactorAnalysis"
+NEW = "PCA or FactorAnalysis or LocallyLinear or locally_linear"
 
 slow = pytest.mark.slow
 WITH_NUMPYDOC = pytest.mark.skipif(not find_spec("numpydoc"), reason="numpydoc reads them, and is not there")
@@ -100,6 +100,7 @@ NEW_QUICK = [
     Part("decomposition.tests.test_pca", f"not ({LONG})", 90),
     Part("decomposition.tests.test_incremental_pca", least=20, needs="IncrementalPCA"),
     Part("decomposition.tests.test_factor_analysis", needs="FactorAnalysis"),
+    Part("manifold.tests.test_locally_linear", least=5, needs="LocallyLinearEmbedding"),
     Part(
         "tests.test_public_functions tests.test_docstring_parameters utils._repr_html.tests.test_features "
         "utils.tests.test_pprint",

@@ -21,8 +21,11 @@ NAMES = {
 if os.environ.get("MERCER_EDITION") == "new":
     from support.editions import new_classes
 
-    NEW = new_classes("PCA", "IncrementalPCA", "FactorAnalysis", "KernelPCA")
-    OURS = {getattr(sklearn.decomposition, name): ours for name, ours in NEW.items()}
+    NEW = new_classes(
+        "PCA", "IncrementalPCA", "FactorAnalysis", "KernelPCA", "LocallyLinearEmbedding", "locally_linear_embedding"
+    )
+    HOMES = sklearn.decomposition, sklearn.manifold
+    OURS = {getattr(home, name): ours for name, ours in NEW.items() for home in HOMES if hasattr(home, name)}
 else:
     OURS = {getattr(package, name): getattr(mercer, name) for package, names in NAMES.items() for name in names}
 

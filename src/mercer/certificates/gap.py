@@ -12,9 +12,9 @@ Rounding in M moves an eigenvalue by at most 20u‖M‖₁, which is added to ev
 no eigenvalue was missed.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,10 +122,6 @@ class GapCertificate(Certificate):
             missing.append("completeness")
         return (*missing, "directions") if self.unresolved else tuple(missing)
 
-    def with_caveats(self, caveats: tuple[str, ...]) -> Self:
-        """The same with reasons why the embedding may be meaningless."""
-        return replace(self, caveats=caveats) if caveats else self
-
     @property
     def summary(self) -> str:
         if not self.n_components or not self.rounding:
@@ -181,7 +177,9 @@ class GapCertificate(Certificate):
 
     def eigenvalue_warnings(self) -> list[MercerWarning]:
         """Warnings for an embedding of a connected graph whose directions are not determined."""
-        found = []
+        found: list[MercerWarning] = []
+        if self.angles.max(initial=0.0) <= ANGLE and not self.clusters:
+            return found
         zeros = [i for i in range(self.n_zero) if i in self.unresolved or any(a <= i < b for a, b in self.clusters)]
         if zeros:
             open_span = any(i in self.unresolved for i in zeros)
@@ -249,14 +247,15 @@ def _angles(
     k = len(theta)
     apart = theta[1:] - theta[:-1] >= _CLUSTER * (np.maximum(rho[1:], rho[:-1]) + noise)
     edges = np.concatenate([[0], np.flatnonzero(apart) + 1, [k]]) if k else np.array([0])
-    angles = np.ones(k)
+    angles, clusters = np.ones(k), []
     for start, stop in pairwise(edges.tolist()):
         distance = min(above[stop - 1] - theta[stop - 1], theta[start] - below[start])
         error = float(np.sqrt(np.sum(rho[start:stop] ** 2))) + noise * float(np.sqrt(stop - start))
         if distance > 0:
             angles[start:stop] = min(error / distance, 1.0)
-    runs = pairwise(edges.tolist())
-    return angles, tuple((start, stop) for start, stop in runs if stop - start > 1)
+        if stop - start > 1:
+            clusters.append((start, stop))
+    return angles, tuple(clusters)
 
 
 # ---------------------------------------------------------------------- landmarks

@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import (
     StrOptions,
     make_constraint,
     validate_parameter_constraints,
+    validate_params,
 )
 
 from mercer.errors import MercerWarning, ParameterError
@@ -29,6 +30,7 @@ __all__ = [
     "RealNotInt",
     "StrOptions",
     "parameter_checks",
+    "validate_params",
 ]
 
 

@@ -33,8 +33,7 @@ from mercer.text import counted, joined
 
 _TIE = 16 * np.finfo(float).eps  # distances that differ by less are equal but for rounding
 _FAR = 1.25  # times the reach of its neighbors: a sample that is farther from the training samples is no neighbor
-_CACHED_ENTRIES = 250_000, 64  # of neighbors' coordinates that stay in the cache, and samples that they belong to
-_CELLS, _MEASURED, _FEW_PLACES = 10_000, 1000, 10  # see `count_places`
+_CELLS, _MEASURED, _FEW_PLACES = 10_000, 1000, 5  # see `collapse_warning`
 _LADDER = 4, 5, 6, 8, 10, 12, 15, 18, 22, 27, 33, 40
 _JUDGED, _PLATEAU = 10, 0.002  # neighbors by which embeddings are judged; scores that differ by less are as good
 _POOL_GROWTH = 0.5  # landmarks that are drawn at once, relative to those at hand
@@ -61,9 +60,10 @@ class NeighborGraph:
     def build(cls, space: NeighborSpace, k: int, n_threads: int = 1, progress: Any = None) -> "NeighborGraph":
         """The graph, after duplicates are merged if that is necessary and leaves enough samples."""
         graph = cls(space, *_nearest(space, k, n_threads, progress))
-        check_finite_distances(graph.distances)
-        if graph.distances[:, -1].all():
+        farthest = graph.distances[:, -1]
+        if farthest.all() and np.isfinite(farthest.max()):
             return graph
+        check_finite_distances(farthest)
         groups = space.groups()
         n_collapsed = int(np.sum((groups[graph.indices] == groups[:, None]).all(axis=1)))
         if not n_collapsed:
@@ -85,7 +85,7 @@ class NeighborGraph:
     @cached_property
     def _adjacency(self) -> Any:
         n, k = self.indices.shape
-        parts = np.ones(n * k, dtype=np.int8), self.indices.ravel(), np.arange(0, n * k + 1, k)
+        parts = np.ones(n * k), self.indices.ravel(), np.arange(0, n * k + 1, k, dtype=np.int32)  # as csgraph wants it
         return sparse.csr_array(parts, shape=(n, n))
 
     @cached_property
@@ -236,32 +236,25 @@ def zero_pairs(n: int, k: int) -> Eigenpairs:
     return Eigenpairs(zeros, vectors, zeros, vectors, bound=0.0, evidence="all rows are equal")
 
 
-def count_places(Y: NDArray) -> float:
-    """How many different places an embedding distinguishes: n²/Σc² over the counts c of n samples in grid cells.
+def collapse_warning(Y: NDArray) -> list[MercerWarning]:
+    """A warning if the samples of an embedding lie in few places: n²/Σc² over the counts c of n samples in grid cells.
 
     Of up to 1,000 samples, over two coordinates: the best pair of consecutive ones.
     """
-    Y = Y[:: -(-len(Y) // _MEASURED)]
+    Y, n_places = Y[:: -(-len(Y) // _MEASURED)], 0.0
     n, d = Y.shape
-    found = []
     for first in range(0, d, 2):
         pair = Y[:, first : first + 2]
         size = round(_CELLS ** (1 / pair.shape[1]))
         low, extent = pair.min(axis=0), np.ptp(pair, axis=0)
         cells = np.minimum((pair - low) / np.where(extent > 0, extent, 1.0) * size, size - 1).astype(np.int64)
-        counts = np.bincount(cells @ (size ** np.arange(pair.shape[1])))
-        found.append(n**2 / float(np.sum(counts.astype(float) ** 2)))
-    return max(found)
-
-
-def collapse_warning(Y: NDArray) -> list[MercerWarning]:
-    """A warning if the samples of an embedding lie in few places."""
-    found = count_places(Y)
-    if found >= _FEW_PLACES or len(Y) < _FEW_PLACES**2 // 2:
+        counts = np.bincount(cells @ (size ** np.arange(pair.shape[1]))).astype(float)
+        n_places = max(n_places, n**2 / float(counts @ counts))
+    if n_places >= _FEW_PLACES or n < 2 * _FEW_PLACES**2:
         return []
     text = (
-        f"The embedding is collapsed: its rows lie in about {counted(round(found), 'place')}, as a few rows, or groups "
-        "of them, are far from all others."
+        f"The embedding is collapsed: its rows lie in about {counted(round(n_places), 'place')}, as a few rows, or "
+        "groups of them, are far from all others."
     )
     return [MercerWarning(text, "meaningless", (Remedy("n_neighbors", "auto"), Remedy("reg", 0.01)))]
 
@@ -327,12 +320,7 @@ def _extend_some(graph: NeighborGraph, coordinates: NDArray, reg: float, rows: A
         residuals[some] = reconstruction_residuals(G, w) * space.scale
         np.einsum("ij,ijl->il", w, coordinates[found.indices[some]], out=out[some])
 
-    entries, least = _CACHED_ENTRIES
-    parallel(
-        work,
-        slices(len(out), min(neighborhood_rows(k, space.width), max(entries // (k * space.width), least))),
-        n_threads,
-    )
+    parallel(work, slices(len(out), neighborhood_rows(k, space.width)), n_threads)
     if not found.distances[:, 0].all():
         equal = space.equal(new, found)
         same = equal.any(axis=1)

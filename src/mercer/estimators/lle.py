@@ -3,20 +3,21 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.certificates.gap import GapCertificate, PlacementCertificate, certify_gaps
-from mercer.compat.sklearn_private import Interval, StrOptions
+from mercer.compat.sklearn_private import Interval, NotConvergedWarning, StrOptions, validate_params
 from mercer.contract import Eigenspectrum, TrainingSet
 from mercer.data.dataset import ArrayDataset, Dataset, Kind, scaled
-from mercer.errors import DataError, MercerWarning, ParameterError, Remedy, warn, warn_each
+from mercer.errors import DataError, ParameterError, Remedy, warn, warn_each
 from mercer.estimators._base import COMMON_ATTRIBUTES, COMMON_CONSTRAINTS, Estimator, check_scores, fit_method
 from mercer.estimators._local_embedding import (
     Method,
@@ -38,7 +39,15 @@ from mercer.linalg.neighbors import NeighborSpace, neighbor_space
 from mercer.numerics.blocking import BLOCK_ROWS, slices
 from mercer.numerics.threads import working
 from mercer.planning.plan import Plan
-from mercer.planning.plan_lle import DEFAULT_TOL, SMALL_SAMPLES, LLEProblem, estimate_width, graph_width, plan_lle
+from mercer.planning.plan_lle import (
+    DEFAULT_TOL,
+    LARGE_SAMPLES,
+    SMALL_SAMPLES,
+    LLEProblem,
+    estimate_width,
+    graph_width,
+    plan_lle,
+)
 from mercer.storable import Stored
 
 _NAMED = {name for name, kernel in KERNELS.items() if kernel.input_kind not in ("vectors", "precomputed")}
@@ -49,10 +58,6 @@ _SINGULAR = (
     "Error in determining null-space with ARPACK. Error message: 'all rows are equal'. Note that eigen_solver='arpack' "
     "can fail when the weight matrix is singular or otherwise ill-behaved; eigen_solver='auto' warns instead."
 )
-
-
-class NotConverged(MercerWarning, ConvergenceWarning):
-    """The solver stopped before every coordinate met the tolerance."""
 
 
 class LocallyLinearEmbedding(Estimator):
@@ -303,7 +308,9 @@ default="euclidean"
         budget, rng, metric, dtype = self.resources(), self._rng(), self._metric(), data.dtype
         problem = LLEProblem.from_params(self, data, metric)
         plan = plan_lle(problem, budget)  # may raise MemoryLimitError: nothing has been read yet
-        data, scale = self._standardized(data, budget.threads)
+        scale = None
+        if self.standardize:
+            data, scale = self._standardized(data, budget.threads)
         n_steps = 4 if plan.n_landmarks else 3
         with working(self.progress, n_steps, "neighbors", budget.threads) as progress:
             landmarks, reason, space = None, None, None
@@ -313,9 +320,9 @@ default="euclidean"
                 plan = plan_lle(problem, budget)
             if not plan.n_landmarks:
                 space = self._space(data.load(), metric, rng)
-                if problem.may_not_fit:
+                if problem.n > LARGE_SAMPLES:
                     width = estimate_width(space, problem.n_neighbors, rng())
-                    plan = plan_lle(problem.with_graph(width, 0.0), budget)
+                    plan = plan_lle(replace(problem, width=width), budget)
             if plan.n_landmarks:
                 landmarks, space = self._take_landmarks(data, metric, plan, rng, budget.threads)
             assert space is not None
@@ -329,8 +336,10 @@ default="euclidean"
             coordinates = pairs.vectors * column_signs(pairs.vectors)
             if graph.n_distinct is None or graph.duplicates is not None:
                 defects = defects or [*certificate.eigenvalue_warnings(), *collapse_warning(coordinates)]
-            meaningless = [w for w in [*graph.notes(), *defects] if w.severity == "meaningless"]
-            certificate = certificate.with_caveats(tuple(w.summary for w in meaningless))
+            warnings = [*graph.notes(), *defects]
+            if warnings:
+                caveats = tuple(warning.summary for warning in warnings if warning.severity == "meaningless")
+                certificate = replace(certificate, caveats=caveats)
 
             embedding, labels = graph.expand(coordinates), graph.expand(graph.connected_components)
             if landmarks is not None:
@@ -342,10 +351,19 @@ default="euclidean"
 
         self._store(embedding.astype(dtype if dtype == np.float32 else np.float64, copy=False), labels, graph, pairs)
         self.certificate_, self.plan_ = certificate, plan
-        optional = {"landmark_indices_": landmarks, "scale_": scale, "n_neighbors_reason_": reason}
-        self.__dict__.update({name: value for name, value in optional.items() if value is not None})
-        warn_each([plan.warning or "", *graph.notes(), *defects])
-        self._warn_about_certificate()
+        if landmarks is not None:
+            self.landmark_indices_ = landmarks
+        if scale is not None:
+            self.scale_ = scale
+        if reason is not None:
+            self.n_neighbors_reason_ = reason
+        warn_each([plan.warning or "", *warnings])
+        if not certificate.converged:
+            warn(
+                f"The solver stopped before every coordinate met the tolerance. {certificate.summary}",
+                remedies=(Remedy("max_iter", 10 * self.max_iter),),
+                category=NotConvergedWarning,
+            )
         return self.embedding_
 
     def _embed(
@@ -362,9 +380,10 @@ default="euclidean"
         M = build_alignment(graph, method, small, budget.threads, progress)
         if progress:
             progress.start("eigenvectors")
-        known = replace(problem.of_landmarks(n) if n < problem.n else problem, row_entries=M.shape[0])
+        known = problem.of_landmarks(n) if n < problem.n else problem
         if not small:
-            known = known.with_graph(graph_width(M, int(np.argmax(graph.connected_components == 0))), M.nnz / n)
+            width = graph_width(M, int(np.argmax(graph.connected_components == 0)))
+            known = replace(known, width=width, row_entries=M.nnz / n)
         actual = plan_lle(known, budget, embed_all=True)
         if landmarks:
             actual = replace(plan, solver=actual.solver, memory=max(plan.memory, actual.memory))
@@ -374,25 +393,17 @@ default="euclidean"
     def _store(self, embedding: NDArray, labels: NDArray, graph: NeighborGraph, pairs: Eigenpairs) -> None:
         self.embedding_, self.connected_component_labels_, self._graph = embedding, labels, graph
         self.n_samples_, self.n_components_ = embedding.shape
-        self.n_neighbors_, self.n_connected_components_ = graph.k, int(labels.max()) + 1
+        self.n_neighbors_, self.n_connected_components_ = graph.indices.shape[1], int(labels.max()) + 1
         self.reconstruction_error_ = float(np.maximum(pairs.values, 0.0).sum())
-
-    def _warn_about_certificate(self) -> None:
-        if not self.certificate_.converged:
-            warn(
-                f"The solver stopped before every coordinate met the tolerance. {self.certificate_.summary}",
-                remedies=(Remedy("max_iter", 10 * self.max_iter),),
-                category=NotConverged,
-            )
 
     def _plan(self, data: Dataset, sample_weight: Any) -> Plan:
         budget, rng, metric = self.resources(), self._rng(), self._metric()
         problem = LLEProblem.from_params(self, data, metric)
         plan = plan_lle(problem, budget)
-        if plan.n_landmarks or not problem.may_not_fit or not data.in_memory:
+        if plan.n_landmarks or problem.n <= LARGE_SAMPLES or not data.in_memory:
             return plan
         width = estimate_width(self._space(data.load(), metric, rng), problem.n_neighbors, rng())
-        return plan_lle(problem.with_graph(width, 0.0), budget)
+        return plan_lle(replace(problem, width=width), budget)
 
     # ------------------------------------------------------------------ samples
 
@@ -403,17 +414,16 @@ default="euclidean"
     @property
     def input_kind(self) -> Kind:  # type: ignore[override]
         """Kind of the samples."""
-        metric = self._metric()
-        if isinstance(metric, Kernel):
+        if isinstance(metric := self._metric(), Kernel):
             return "vectors" if metric.input_kind == "any" else metric.input_kind
-        return "precomputed" if self._is_precomputed else "vectors"
+        return "precomputed" if metric == "precomputed" else "vectors"
 
     @property
     def _is_precomputed(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "precomputed"
 
     def _open(self, X: Any, *, reset: bool, check_finite: bool = True) -> Dataset:
-        if self._is_precomputed:
+        if self.input_kind == "precomputed":
             return self._open_distances(X, reset)
         data, metric = super()._open(X, reset=reset, check_finite=check_finite), self._metric()
         if isinstance(metric, Kernel) and data.in_memory:
@@ -426,7 +436,9 @@ default="euclidean"
         if self.standardize:
             raise ParameterError("standardize", True, "False for a matrix of distances: standardize the rows instead")
         if isinstance(X, LinearOperator) or sparse.issparse(X):
-            raise DataError('metric="precomputed" needs a dense matrix: distances between neighbors are used, too.')
+            raise DataError(
+                "Sparse distances are not supported: those between neighbors are needed, too. Pass a dense matrix."
+            )
         if isinstance(X, Dataset) and X.kind == "precomputed":
             X = X.load()
         D = super()._open(X, reset=reset).load()
@@ -440,9 +452,7 @@ default="euclidean"
             _check_distances(D)
         return ArrayDataset(D, "precomputed")
 
-    def _standardized(self, data: Dataset, n_threads: int) -> tuple[Dataset, NDArray | None]:
-        if not self.standardize:
-            return data, None
+    def _standardized(self, data: Dataset, n_threads: int) -> tuple[Dataset, NDArray]:
         if data.kind != "vectors":
             raise ParameterError("standardize", True, f"False for {data.kind}, which have no columns")
         from mercer.linalg.scatter import column_scale
@@ -523,16 +533,17 @@ default="euclidean"
         distance = 0.0
         for placed in data.map_blocks(self._placed, n_threads, size=len(data) if data.in_memory else BLOCK_ROWS):
             check_scores(placed.embedding, start)
-            yield start, placed.embedding
             away = np.where(placed.far, placed.nearest, 0.0)
             if away.max() > distance:
                 farthest, distance = start + int(away.argmax()), float(away.max())
-            n_far, start = n_far + int(placed.far.sum()), start + len(away)
-        if n_far:
-            warn(
-                f"{n_far:,} of {start:,} rows are farther from the training rows than these are from their own "
-                f"neighbors (row index {farthest} is {distance:.3g} away): the embedding is a guess there."
-            )
+            n_far += int(placed.far.sum())
+            first, start = start, start + len(away)
+            if n_far and start == len(data):  # before the last block: a caller may not come back after it
+                warn(
+                    f"{n_far:,} of {start:,} rows are farther from the training rows than these are from their own "
+                    f"neighbors (row index {farthest} is {distance:.3g} away): the embedding is a guess there."
+                )
+            yield first, placed.embedding
 
     def _scores(self, rows: Any, n_threads: int) -> NDArray:
         return self._placed(rows, n_threads).embedding
@@ -581,8 +592,6 @@ default="euclidean"
         check_is_fitted(self)
         if isinstance(self._metric(), Kernel):
             raise AttributeError("nbrs_: scikit-learn has no search for the distance of a kernel.")
-        from sklearn.neighbors import NearestNeighbors
-
         metric = "precomputed" if self._is_precomputed else "minkowski"
         search = NearestNeighbors(n_neighbors=self.n_neighbors_, algorithm=self.neighbors_algorithm, metric=metric)
         return search.fit(self._graph.space.to_input())
@@ -694,6 +703,17 @@ def _warn_if_indefinite(space: Any) -> None:
         )
 
 
+_FUNCTION_PARAMETERS = (
+    "n_neighbors", "n_components", "reg", "eigen_solver", "tol", "max_iter", "method", "hessian_tol", "modified_tol",
+    "random_state", "n_jobs",
+)  # fmt: skip
+
+
+@validate_params(
+    {"X": ["array-like", "sparse matrix", NearestNeighbors, Path, Dataset]}
+    | {name: LocallyLinearEmbedding._parameter_constraints[name] for name in _FUNCTION_PARAMETERS},
+    prefer_skip_nested_validation=False,
+)
 def locally_linear_embedding(
     X: Any,
     *,
@@ -760,8 +780,6 @@ def locally_linear_embedding(
     >>> Y.shape
     (300, 1)
     """
-    from sklearn.neighbors import NearestNeighbors
-
     if isinstance(X, NearestNeighbors):
         check_is_fitted(X)
         metric = {"l2": "euclidean"}.get(X.effective_metric_, X.effective_metric_)

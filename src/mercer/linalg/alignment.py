@@ -19,7 +19,7 @@ from mercer.numerics.rounding import TINY
 from mercer.numerics.threads import parallel
 
 _EPS = float(np.finfo(float).eps)
-_BLOCK_ENTRIES, _BLOCK_SAMPLES = 2_000_000, 2048  # of coordinates or Gram matrices that a thread works on
+_BLOCK_ENTRIES, _FEWEST_SAMPLES = 250_000, 8  # of coordinates or Gram matrices that stay in the cache
 _BLOCKS_PER_ROUND = 16  # before progress is reported and patches are added up
 _NO_WEIGHT = 1e-8  # sum of a null vector that is orthogonal to 1 but for rounding
 
@@ -217,7 +217,7 @@ def map_neighborhoods(
 
 def neighborhood_rows(k: int, width: int) -> int:
     """Neighborhoods that a thread works on at once."""
-    return min(max(_BLOCK_ENTRIES // (k * max(k + 1, width)), 1), _BLOCK_SAMPLES)
+    return max(_BLOCK_ENTRIES // (k * max(k + 1, width)), _FEWEST_SAMPLES)
 
 
 def _rounds(space: NeighborSpace, indices: NDArray) -> Iterator[list[slice]]:

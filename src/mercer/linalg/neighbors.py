@@ -43,7 +43,7 @@ _TREE_FEATURES, _TREE_FEATURES_OF_MANY, _MANY = 8, 15, 50_000  # a tree pays up 
 _SINGLE = 1e15  # numbers whose squares fit into float32
 _EXTRA = 4  # candidates beyond k
 _TILE, _TILE_ROWS = 400_000, (16, 512)  # entries of a tile of distances that stays in the cache, and its rows
-_TILES_PER_REPORT = 16
+_TILES_PER_REPORT, _ROWS_OF_POINTS = 16, 64
 _UNIT_DIGITS = 13  # to which rows of length one are rounded
 _FARTHEST = 1e100  # squares of coordinates beyond this could overflow; such a row is as good as infinitely far
 _KERNEL_BLOCK = 8  # samples whose neighbors are compared in one call of a kernel
@@ -251,7 +251,7 @@ def nearest_rows(
             farthest = distances[rows, -1]
             proven[rows] = farthest**2 <= reach + screen.own_at_least(q, farthest)
 
-    _in_tiles(search, m, max(_TILE // n, 64), n_threads, progress)
+    _in_tiles(search, m, max(_TILE // n, _ROWS_OF_POINTS), n_threads, progress)
     again = np.flatnonzero(~proven)
     if len(again):
         among = None if own is None else own[again]
@@ -287,6 +287,14 @@ def nearest_by(
     least, largest = _TILE_ROWS
     _in_tiles(search, m, min(max(10 * _TILE // n, least), largest), n_threads, progress)
     return Neighbors(indices, distances)
+
+
+def tile_bytes(n: int, of_rows: bool) -> int:
+    """Memory of a thread that searches among n samples: its tile and what is computed from it."""
+    if of_rows:
+        return 24 * max(_TILE, _ROWS_OF_POINTS * n)
+    least, largest = _TILE_ROWS
+    return 28 * n * min(max(10 * _TILE // n, least), largest)
 
 
 def _exclude(D: NDArray, own: NDArray | None, rows: slice) -> NDArray:

@@ -178,7 +178,7 @@ class ShiftInvert:
             ritz = _Ritz.from_basis(Q, MQ, wanted)
             residuals, allowed = ritz.residuals[:k], self.tol * gaps(ritz.values)[:k]
             worst = float((residuals / np.maximum(allowed, floor)).max())
-            if done or (residuals <= np.maximum(allowed, floor / 20)).all() or (worst <= 1 and worst > before / 2):
+            if done or (residuals <= np.maximum(allowed, floor / 8)).all() or (worst <= 1 and worst > before / 2):
                 return ritz, n_passes, n_products
             before = worst
             if not W.shape[1]:
@@ -386,11 +386,3 @@ def count_negative_pivots(M: Any, mu: float, factor: str, rng: np.random.Generat
     pairs = pivots < 0  # blocks of two rows, which have a pivot of each sign
     negative = int(np.sum(np.diagonal(A)[~pairs] < 0)) + int(pairs.sum()) // 2
     return negative, n * float(np.finfo(float).eps) * (one_norm(M) + abs(mu))
-
-
-def factor_fill(pattern: Any) -> tuple[float, float]:
-    """Entries of L and U, and Σ(column heights)² of the factor of a symmetric matrix with this pattern."""
-    n = pattern.shape[0]
-    heavy = sparse.csc_array(pattern + n * n * sparse.eye_array(n, format="csc"))  # a large diagonal: no pivoting
-    heights = np.diff(_symmetric_lu(heavy).L.indptr).astype(float)
-    return 2 * float(heights.sum()) - n, float(np.sum(heights**2))

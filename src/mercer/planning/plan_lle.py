@@ -21,12 +21,13 @@ from mercer.data.dataset import Dataset
 from mercer.errors import MercerWarning, ParameterError, Remedy
 from mercer.kernels.base import Kernel
 from mercer.linalg.alignment import neighborhood_rows
-from mercer.linalg.neighbors import NeighborSpace
+from mercer.linalg.neighbors import NeighborSpace, tile_bytes
 from mercer.linalg.shift_invert import DenseBottom, ShiftInvert
 from mercer.numerics.blocking import block_rows
 from mercer.planning.plan import Plan, check_memory
 from mercer.text import counted
 
+LARGE_SAMPLES = 20_000  # from which the graph of a sample shows first whether a full factor takes too long
 SMALL_SAMPLES = 400  # up to which LAPACK takes the whole matrix
 DEFAULT_TOL = 1e-6
 TYPICAL_NEIGHBORS = 12  # of a plan with n_neighbors="auto"
@@ -37,9 +38,9 @@ _MOST_ENTRIES = 2**32  # of L and U together: SuperLU counts each of them in 32 
 _PATIENCE, _LANDMARK_PATIENCE = 600.0, 60.0  # nominal seconds for all samples, and for landmarks instead
 _LANDMARKS = 20_000, 10_000, 5_000, 2_000, 1_000, 500
 _POOL, _SMALLEST_POOL = 8, 2  # samples that a landmark is chosen from, and if memory is short
-_TILE_BYTES = 4_000_000, 120_000_000  # of a thread's tile of distances: of rows, of anything else
 _PROBES = 500, 2000  # samples from which the width of a large graph is extrapolated
 _PASSES = 7
+_FEW = 8  # fraction of the samples in a level that makes a sparse factor worth it
 
 
 @dataclass(frozen=True)
@@ -88,15 +89,6 @@ class LLEProblem:
             precomputed=given,
         )
 
-    @property
-    def may_not_fit(self) -> bool:
-        """Whether a full factor would take too long, so that the graph is to be looked at first."""
-        return self.n > _LANDMARKS[0]
-
-    def with_graph(self, width: float, row_entries: float) -> Self:
-        """The same with a known width of the graph and number of entries of M in a row."""
-        return replace(self, width=width, row_entries=row_entries)
-
     def of_landmarks(self, count: int) -> Self:
         """The same for a part of the samples, which is copied."""
         width = None if self.width is None else self.width * (count / self.n) ** 0.5
@@ -144,15 +136,18 @@ def _size_error(parameter: str, value: Any, requirement: str, message: str = "")
 
 def graph_width(M: Any, start: int = 0) -> float:
     """The widest level of a breadth-first search from a peripheral sample of the component of `start`."""
+    graph = sparse.csr_array((M.data, M.indices, M.indptr), shape=M.shape)  # symmetric: columns are rows
     for _ in range(2):
-        order, before = breadth_first_order(M, start, directed=True)
+        order, before = breadth_first_order(graph, start, directed=True)
         place = np.empty(M.shape[0], dtype=np.intp)
         place[order] = np.arange(len(order))
         parents, widest, low, high = place[before[order[1:]]], 0, 0, 1
         while low < high:  # samples of a level lie side by side in the order, and so do their parents
             widest = max(widest, high - low)
             low, high = high, 1 + int(np.searchsorted(parents, high))
-        start = int(order[-1])
+        if _FEW * widest < len(order):
+            break
+        start = int(order[-1])  # a level around a sample in the middle is up to twice as wide
     return float(widest)
 
 
@@ -189,10 +184,12 @@ def plan_lle(problem: LLEProblem, budget: Budget, *, embed_all: bool = False) ->
         plan = _landmark_plan(p, budget, p.n_landmarks, "requested by n_landmarks.")
         return check_memory(plan, budget, (Remedy("memory_limit", _size(plan.memory)),))
     plans = _plans(p, budget)
+    if plans[0].memory <= budget.memory and (embed_all or _seconds(p, plans[0], budget) <= _PATIENCE):
+        return plans[0]
     fitting = [plan for plan in plans if plan.memory <= budget.memory]
-    if fitting and (embed_all or _seconds(p, fitting[0], budget) <= _PATIENCE):
+    if fitting and embed_all:
         return fitting[0]
-    if not embed_all and p.eigen_solver == "auto" and p.n_landmarks is None:
+    if p.eigen_solver == "auto" and p.n_landmarks is None:
         reason = _why_landmarks(p, plans, fitting, budget)
         least = max(4 * p.n_neighbors, p.n_components + 2)
         for count in (count for count in _LANDMARKS if least <= count <= p.n // 2):
@@ -209,30 +206,28 @@ def plan_lle(problem: LLEProblem, budget: Budget, *, embed_all: bool = False) ->
 def _plans(p: LLEProblem, budget: Budget) -> list[Plan]:
     """The plans for all samples, the best first."""
     if p.n <= SMALL_SAMPLES and p.eigen_solver != "arpack":
-        return [_plan(p, budget, DenseBottom(), "dense", f"{counted(p.n, 'sample')}, a small matrix.")]
+        return [_plan(p, budget, "dense", f"{counted(p.n, 'sample')}, a small matrix.", DenseBottom())]
     width = _width(p)
     known = "" if p.width else "if the samples lie on a surface, "
     reason = f"{known}a sparse factor has about {min(width, p.n):,.0f} entries in a column."
-    found = {
-        name: _plan(p, budget, ShiftInvert(name, p.tol, p.max_passes, budget.threads), name, reason)
-        for name in ("sparse", "dense")
-    }
     if p.eigen_solver in ("arpack", "dense"):
-        plan = found["sparse" if p.eigen_solver == "arpack" else "dense"]
-        return [replace(plan, reason=f"requested by eigen_solver; {reason}")]
-    order = sorted(found, key=lambda name: _seconds(p, found[name], budget) / (_SPARSE_BIAS if name == "sparse" else 1))
-    return [found[name] for name in order]
+        factor = "sparse" if p.eigen_solver == "arpack" else "dense"
+        return [_plan(p, budget, factor, f"requested by eigen_solver; {reason}")]
+    sparse_plan, dense_plan = _plan(p, budget, "sparse", reason), _plan(p, budget, "dense", reason)
+    if _seconds(p, sparse_plan, budget) > _SPARSE_BIAS * _seconds(p, dense_plan, budget):
+        return [dense_plan, sparse_plan]
+    return [sparse_plan, dense_plan]
 
 
-def _plan(p: LLEProblem, budget: Budget, solver: Any, factor: str, reason: str) -> Plan:
+def _plan(p: LLEProblem, budget: Budget, factor: str, reason: str, solver: Any = None) -> Plan:
     flops = 0.4 * p.n * _width(p) ** 2 if factor == "sparse" else p.n**3 / 3
     return Plan(
         factor,
-        solver,
+        solver or ShiftInvert(factor, p.tol, p.max_passes, budget.threads),
         int(min(_memory(p, budget, factor), 2**62)),
         reason,
         p.tol,
-        1 if isinstance(solver, DenseBottom) else _PASSES,
+        1 if solver else _PASSES,
         flops,
     )
 
@@ -254,9 +249,7 @@ def _memory(p: LLEProblem, budget: Budget, factor: str) -> float:
     n, k = p.n, p.n_neighbors
     gram_width = 1 if p.entry_cost else p.n_features
     block = 24 * min(n, neighborhood_rows(k, gram_width)) * k * max(k + 1, gram_width)
-    searching = budget.threads * min(_TILE_BYTES[p.entry_cost > 0], 40 * n * n) + (
-        0 if p.entry_cost else 4 * n * p.n_features
-    )
+    searching = budget.threads * tile_bytes(n, not p.entry_cost) + (0 if p.entry_cost else 4 * n * p.n_features)
     row = p.row_entries or 3.0 * k
     aligning = budget.threads * block + 36 * n * row
     if factor == "sparse":
@@ -282,7 +275,7 @@ def _landmark_plan(p: LLEProblem, budget: Budget, count: int, reason: str) -> Pl
     )
     rows = min(p.n, block_rows(count if p.precomputed else p.n_features))
     placing = rows * (3 * (8 * count if p.precomputed else p.row_bytes) + 32 * p.n_neighbors + 24 * p.n_components)
-    tile = budget.threads * _TILE_BYTES[p.entry_cost > 0]
+    tile = budget.threads * tile_bytes(count, not p.entry_cost)
     memory = max(_choosing(p, pool), inner.memory, _BUFFERS + few.row_bytes * count + placing + tile)
     return replace(
         inner,
