@@ -212,7 +212,7 @@ def certify_gaps(pairs: Eigenpairs, *, tol: float) -> GapCertificate:
     complete = int(np.sum(theta + size + noise < pairs.bound))
     if complete < np.sum(theta - noise < pairs.bound):  # the bound does not tell which ones are below it
         complete = 0
-    beyond = pairs.bound if complete == k else every[k] - slack[k] if len(every) > k else np.inf
+    beyond = pairs.bound if complete == k else every[k] - slack[k] if len(every) > k else -np.inf
     above = np.append(theta[1:] - slack[1:k], beyond - noise)  # lower bounds on the following eigenvalue
     if 0 < complete < k:
         above[complete - 1] = pairs.bound - noise

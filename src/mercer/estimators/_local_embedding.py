@@ -296,7 +296,7 @@ class Placement(Result):
         about = f"{counted(n_far, 'row')} far from the training rows" if n_far else "none far from the training rows"
         return f"{counted(len(self.far), 'row')} placed, {about}."
 
-    def columns(self) -> dict[str, Sequence[Any]]:
+    def columns(self) -> dict[str, Any]:
         coordinates = {f"coordinate{j}": self.embedding[:, j] for j in range(self.embedding.shape[1])}
         return {**coordinates, "residual": self.residuals, "nearest": self.nearest, "far": self.far}
 

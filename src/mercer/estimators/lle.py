@@ -284,7 +284,7 @@ default="euclidean"
         return self
 
     @fit_method
-    def fit_transform(self, X: Any, y: Any = None) -> NDArray:
+    def fit_transform(self, X: Any, y: Any = None) -> NDArray:  # type: ignore[override]
         """Embed the rows of X and return their coordinates.
 
         Parameters
@@ -332,21 +332,22 @@ default="euclidean"
             if defects and self.on_disconnected == "raise":
                 raise DataError(defects[0].summary, remedies=defects[0].remedies)
             pairs, plan = self._embed(graph, problem, plan, rng, budget, progress)
-            certificate: GapCertificate | PlacementCertificate = certify_gaps(pairs, tol=problem.tol)
+            proven = certify_gaps(pairs, tol=problem.tol)
             coordinates = pairs.vectors * column_signs(pairs.vectors)
             if graph.n_distinct is None or graph.duplicates is not None:
-                defects = defects or [*certificate.eigenvalue_warnings(), *collapse_warning(coordinates)]
+                defects = defects or [*proven.eigenvalue_warnings(), *collapse_warning(coordinates)]
             warnings = [*graph.notes(), *defects]
             if warnings:
                 caveats = tuple(warning.summary for warning in warnings if warning.severity == "meaningless")
-                certificate = replace(certificate, caveats=caveats)
+                proven = replace(proven, caveats=caveats)
 
+            certificate: GapCertificate | PlacementCertificate = proven
             embedding, labels = graph.expand(coordinates), graph.expand(graph.connected_components)
             if landmarks is not None:
                 if progress:
                     progress.start("placing rows")
                 embedding, labels, certificate = extend_to_all(
-                    data, landmarks, graph, coordinates, certificate, self.reg, budget.threads, progress
+                    data, landmarks, graph, coordinates, proven, self.reg, budget.threads, progress
                 )
 
         self._store(embedding.astype(dtype if dtype == np.float32 else np.float64, copy=False), labels, graph, pairs)
@@ -600,7 +601,7 @@ default="euclidean"
 
     def spectrum(self) -> Eigenspectrum:
         """Eigenvalues of the alignment matrix with their intervals."""
-        certificate = getattr(self.certificate_, "landmarks", self.certificate_)
+        certificate: Any = getattr(self.certificate_, "landmarks", self.certificate_)
         return Eigenspectrum(
             eigenvalues=np.maximum(certificate.values, 0.0),
             lower=certificate.lower,

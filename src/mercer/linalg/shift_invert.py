@@ -123,7 +123,7 @@ def _some_eigenpairs(A: NDArray, count: int) -> tuple[NDArray, NDArray]:
         values, V = linalg.eigh(A, subset_by_index=(0, count - 1), driver="evr", check_finite=False)
     except linalg.LinAlgError:
         values, V = np.empty(0), A
-    return (values, V) if len(values) == count else tuple(part[..., :count] for part in np.linalg.eigh(A))  # type: ignore[return-value]
+    return (values, V) if len(values) == count else tuple(part[..., :count] for part in np.linalg.eigh(A))
 
 
 @storable
