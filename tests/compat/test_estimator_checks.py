@@ -115,6 +115,14 @@ NEW_PARAMETERS = {
         dict(n_neighbors="auto", n_components=1),
         dict(n_landmarks=15, n_components=1),
     ],
+    "KernelPCA": [
+        dict(n_components=2),
+        dict(kernel="cosine"),
+        dict(n_components=2, kernel="rbf"),
+        dict(n_components=2, kernel="rbf", eigen_solver="krylov"),
+        dict(n_components=2, kernel="rbf", standardize=True),
+        dict(n_components=0.5, kernel="poly"),
+    ],
 }
 
 NEW_ESTIMATORS = [new_class(name)(**params) for name in new_classes(*NEW_PARAMETERS) for params in NEW_PARAMETERS[name]]
