@@ -2,18 +2,22 @@
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Self
 
-from mercer.errors import ParameterError
+from mercer.errors import MemoryLimitError, ParameterError, Remedy
 
 _MOST_THREADS = 64
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _DECIMAL_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_limit: ContextVar[float | str | None] = ContextVar("memory_limit", default=None)
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,28 @@ def _total_memory() -> int:
         except (OSError, ValueError):  # not Linux, another cgroup version, or "max"
             continue
     return min(sizes)
+
+
+@contextmanager
+def limit_memory(memory_limit: float | str | None) -> Iterator[None]:
+    """Apply a `memory_limit` to what runs in this context without a budget of its own, such as kernels."""
+    token = _limit.set(memory_limit)
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def require_memory(needed: float, what: str, remedies: tuple[Remedy, ...] = ()) -> None:
+    """Raise if `what` (a plural) is about to take more than the limit of this context."""
+    limit = parse_memory(_limit.get())
+    if needed > limit:
+        raise MemoryLimitError(
+            f"{what} take {format_bytes(needed)}, more than the limit of {format_bytes(limit)}.",
+            needed=int(needed),
+            limit=limit,
+            remedies=(*remedies, Remedy("memory_limit", format_bytes(1.1 * needed).replace(" ", ""))),
+        )
 
 
 def count_threads(n_jobs: int | None) -> int:
