@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.budget import Budget
+from mercer.budget import Budget, limit_memory
 from mercer.compat.array_api import (
     NUMPY,
     ArrayNamespace,
@@ -67,7 +67,7 @@ def fit_method(function: _Method) -> _Method:
         namespace = ArrayNamespace.of(X) if is_foreign(X) else NUMPY
         try:
             self._validate_params()
-            with collect_warnings() as found:
+            with collect_warnings() as found, limit_memory(getattr(self, "memory_limit", None)):
                 if namespace is not NUMPY:
                     self._check_namespace(namespace)
                 if function.__name__ == "partial_fit" and hasattr(self, "n_features_in_"):
@@ -170,7 +170,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         scores : ndarray of shape (n_samples, n_components)
             Coordinates of the rows along the components.
         """
-        return self._transform_data(self.open(X))
+        with limit_memory(self.memory_limit):
+            return self._transform_data(self.open(X))
 
     @available_if(lambda self: hasattr(self, "inverse_transform"))
     @follow_namespace
