@@ -262,12 +262,17 @@ def test_structured_arrays_are_tables():
     assert list(as_table(rows)) == [(1.5, "a"), (2.5, "b")]
 
 
-def test_ordered_categories_keep_their_order_and_numbers_in_categories_are_numbers():
+def test_declared_categories_keep_their_order_and_may_be_numbers():
     sizes = pd.Categorical(["L", "S", None], categories=["S", "M", "L"], ordered=True)
     column = as_table(pd.DataFrame({"size": sizes})).columns["size"]
-    assert column.ordered and column.values.tolist() == ["S", "M", "L"] and column.codes.tolist() == [2, 0, -1]
-    numbers = as_table(pd.DataFrame({"x": pd.Categorical([3, 1, 3])})).columns["x"]
-    assert numbers.dtype == np.float64 and numbers.tolist() == [3, 1, 3]
+    assert column.ordered and column.declared and column.values.tolist() == ["S", "M", "L"] and column.codes.tolist() == [2, 0, -1]
+    table = as_table(pd.DataFrame({"x": pd.Categorical([3, 1, None]), "b": pd.Categorical([True, False, True])}))
+    numbers, booleans = table.columns["x"], table.columns["b"]
+    assert (numbers.type, numbers.declared, numbers.ordered) == ("numeric", True, False)
+    assert (booleans.type, booleans.declared) == ("boolean", True)
+    assert values_of(numbers) == [3, 1, None] and values_of(booleans) == [True, False, True]
+    assert not as_table({"s": ["a", "b"]}).columns["s"].declared
+    assert concatenate_tables([table, table[:1]]).columns["x"].declared
 
 
 def test_tables_are_samples():

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,18 +20,19 @@ _MICROSECONDS_PER_DAY = 86_400_000_000
 
 @dataclass(frozen=True, eq=False)
 class Categories:
-    """A column of strings, Booleans or sets: codes into distinct values, -1 for missing ones."""
+    """A column of strings, Booleans, sets or declared categories: codes into distinct values, -1 for missing ones."""
 
     codes: NDArray
     values: NDArray  # of objects, each once
-    type: str  # "string", "boolean" or "set"
+    type: str  # "string", "boolean", "set" or "numeric"
     ordered: bool = False
+    declared: bool = False  # whether the frame calls its values categories
 
     def __len__(self) -> int:
         return len(self.codes)
 
     def __getitem__(self, some: Any) -> "Categories":
-        return Categories(self.codes[some], self.values, self.type, self.ordered)
+        return replace(self, codes=self.codes[some])
 
     @property
     def nbytes(self) -> int:
@@ -117,7 +118,7 @@ def _concatenate(parts: list[Any]) -> Column:
     if all(isinstance(part, Categories) and part.type == parts[0].type for part in parts):
         index = {value: i for i, value in enumerate(dict.fromkeys(v for part in parts for v in part.values))}
         codes = [np.array([*map(index.__getitem__, p.values), -1], dtype=np.int32)[p.codes] for p in parts]
-        return Categories(np.concatenate(codes), object_array(list(index)), parts[0].type, parts[0].ordered)
+        return replace(parts[0], codes=np.concatenate(codes), values=object_array(list(index)))
     if any(isinstance(part, (Categories, UnusableColumn)) for part in parts):
         return UnusableColumn(sum(map(len, parts)), "has parts of different types")
     return np.concatenate(parts)
@@ -201,9 +202,9 @@ def _convert(pa: Any, column: Any) -> Column:
     """An Arrow column as numbers, times or categories."""
     kind, types = column.type, pa.types
     if types.is_dictionary(kind) and not types.is_nested(kind.value_type):
-        return _categories(pa, column.unify_dictionaries().combine_chunks(), kind.ordered)
+        return _categories(pa, column.unify_dictionaries().combine_chunks(), kind.ordered, declared=True)
     if types.is_boolean(kind):
-        return _categories(pa, column.cast(pa.string()).combine_chunks().dictionary_encode(), True, "boolean")
+        return _categories(pa, column.cast(pa.string()).combine_chunks().dictionary_encode(), type="boolean")
     if types.is_null(kind) or types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
         return column.cast(pa.float64(), safe=False).to_numpy().astype(np.float64, copy=False)
     if types.is_timestamp(kind) or types.is_date(kind):
@@ -222,7 +223,9 @@ def _convert(pa: Any, column: Any) -> Column:
     return UnusableColumn(len(column), f"holds values of type {kind}")
 
 
-def _categories(pa: Any, column: Any, ordered: bool = False, type: str = "string") -> Column:
+def _categories(
+    pa: Any, column: Any, ordered: bool = False, type: str = "string", declared: bool = False
+) -> Column:
     """Values in the order of their codes: ordered categories keep it, others are in the order of appearance."""
     parts = column.chunks if hasattr(column, "chunks") else [column]
     codes = np.concatenate(
@@ -231,11 +234,11 @@ def _categories(pa: Any, column: Any, ordered: bool = False, type: str = "string
     values = parts[0].dictionary.to_pylist() if parts else []
     if type == "boolean":
         return Categories(codes.astype(np.int32), object_array([value == "true" for value in values]), type)
-    if values and not isinstance(values[0], (str, bytes)):  # categories of numbers are numbers
+    if values and not isinstance(values[0], (str, bytes)):
         if any(not isinstance(value, (int, float)) for value in values):
             return UnusableColumn(len(codes), "has categories that are neither strings nor numbers")
-        return np.append(np.array(values, dtype=np.float64), np.nan)[codes]
-    return Categories(codes.astype(np.int32), object_array(values), type, ordered)
+        type = "boolean" if isinstance(values[0], bool) else "numeric"
+    return Categories(codes.astype(np.int32), object_array(values), type, ordered, declared)
 
 
 def _sets(lists: list[Any]) -> Categories:
