@@ -198,6 +198,8 @@ COLUMNS = {
     "durations": [datetime.timedelta(hours=36), None],
     "dates": [datetime.date(2024, 1, 1), None],
     "numpy dates": np.array(["2024-01-01", "NaT"], dtype="datetime64[D]"),
+    "numpy minutes": np.array(["2024-01-01T10:01", "NaT"], dtype="datetime64[m]"),
+    "numpy hours": np.array([36, "NaT"], dtype="timedelta64[h]"),
     "times with a zone": [datetime.datetime(2024, 1, 1, 1, tzinfo=datetime.timezone(datetime.timedelta(hours=2)))],
     "strings": ["b", "a", None, "b"],
     "strings with NaN": ["a", float("nan"), pd.NA],
@@ -265,7 +267,12 @@ def test_structured_arrays_are_tables():
 def test_declared_categories_keep_their_order_and_may_be_numbers():
     sizes = pd.Categorical(["L", "S", None], categories=["S", "M", "L"], ordered=True)
     column = as_table(pd.DataFrame({"size": sizes})).columns["size"]
-    assert column.ordered and column.declared and column.values.tolist() == ["S", "M", "L"] and column.codes.tolist() == [2, 0, -1]
+    assert (
+        column.ordered
+        and column.declared
+        and column.values.tolist() == ["S", "M", "L"]
+        and column.codes.tolist() == [2, 0, -1]
+    )
     table = as_table(pd.DataFrame({"x": pd.Categorical([3, 1, None]), "b": pd.Categorical([True, False, True])}))
     numbers, booleans = table.columns["x"], table.columns["b"]
     assert (numbers.type, numbers.declared, numbers.ordered) == ("numeric", True, False)

@@ -185,6 +185,8 @@ def _from_any(pa: Any, column: Any) -> Column:
         values = column if hasattr(column, "dtype") and column.dtype != object else _plain(column)
         if isinstance(values, np.ndarray) and not values.dtype.isnative:
             values = values.astype(values.dtype.newbyteorder("="))
+        if isinstance(values, np.ndarray) and values.dtype.kind in "Mm":  # Arrow has no minutes, hours and months
+            values = values.astype(f"{values.dtype.kind}8[us]")
         return _convert(pa, pa.chunked_array([pa.array(values, from_pandas=True)]))
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         return UnusableColumn(len(column), f"cannot be converted ({shorten(error, 120)})")
@@ -223,9 +225,7 @@ def _convert(pa: Any, column: Any) -> Column:
     return UnusableColumn(len(column), f"holds values of type {kind}")
 
 
-def _categories(
-    pa: Any, column: Any, ordered: bool = False, type: str = "string", declared: bool = False
-) -> Column:
+def _categories(pa: Any, column: Any, ordered: bool = False, type: str = "string", declared: bool = False) -> Column:
     """Values in the order of their codes: ordered categories keep it, others are in the order of appearance."""
     parts = column.chunks if hasattr(column, "chunks") else [column]
     codes = np.concatenate(

@@ -281,7 +281,7 @@ def _accumulate(
     before, last, now = np.full((3, *shape), nothing)
     before[0] = one
     distances, spare = np.empty((2, *shape))
-    exponents, out = np.zeros(shape[1], dtype=np.int64), np.full(shape[1], nothing)
+    exponents, out = np.zeros(shape[1], dtype=np.int64), np.full(shape[1], -np.inf)
     ends = m + n - 2
     finished = {int(end): np.flatnonzero(ends == end) for end in np.unique(ends)}
     with np.errstate(over="ignore", divide="ignore", under="ignore"):
@@ -296,10 +296,17 @@ def _accumulate(
                 t += free
             t *= step_kernel.rate
             here = slice(cells.start + 1, cells.stop + 1)
-            add(t, free, omega[:, None] if step_kernel.band else None, (last[cells], last[here], before[cells]), now[here])
+            add(
+                t,
+                free,
+                omega[:, None] if step_kernel.band else None,
+                (last[cells], last[here], before[cells]),
+                now[here],
+            )
             now[cells.start] = now[cells.stop + 1] = nothing
             if a in finished:
                 pairs = finished[a]
+                pairs = pairs[(m[pairs] > cells.start) & (m[pairs] <= cells.stop)]  # others end outside of the band
                 out[pairs] = now[m[pairs], pairs]
                 if add is _add_scaled:
                     out[pairs] = np.log(out[pairs]) + np.log(2.0) * exponents[pairs]

@@ -200,7 +200,9 @@ class TableKernel(Kernel):
 
     def _linear_block(self, table: Table, kinds: dict[Any, ColumnKind]) -> ColumnBlock:
         """√(1/v_c)·(encoded cells), side by side: their scalar products are the sum."""
-        encoded = ((kind.encode(_checked_column(table, n, kind)), np.sqrt(self._factor(n))) for n, kind in kinds.items())
+        encoded = (
+            (kind.encode(_checked_column(table, n, kind)), np.sqrt(self._factor(n))) for n, kind in kinds.items()
+        )
         n_roundings = max((kind.n_roundings for kind in kinds.values()), default=0) + 3
         width = sum(kind.width for kind in kinds.values())
         if width > _DENSE_WIDTH:
