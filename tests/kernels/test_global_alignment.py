@@ -232,7 +232,7 @@ def test_the_median_bandwidth_is_that_of_steps_times_the_root_of_the_median_leng
 def test_prepared_series_can_be_pickled_compared_and_shifted():
     series, new = walks(6, (2, 8)), walks(3, (2, 8), seed=4)
     kernel = GlobalAlignment(2.0)
-    prepared = pickle.loads(pickle.dumps(kernel.prepare(series, shift=0.25)))
+    prepared = pickle.loads(pickle.dumps(kernel.prepare(series, shift=0.25)))  # noqa: S301
     out = np.empty((6, 6))
     prepared.fill(slice(None), slice(None), out)
     assert_allclose(out, kernel(series, series) - 0.25, atol=1e-15)

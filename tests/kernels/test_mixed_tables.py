@@ -264,7 +264,7 @@ def test_tiles_of_prepared_tables():
     X, new = as_table(hostile(40)), as_table(hostile(15, 2))
     kernel = fitted(TableKernel(ALL), X)
     K, shift = kernel(X, X), 0.5
-    prepared = pickle.loads(pickle.dumps(kernel.prepare(X, shift=shift)))
+    prepared = pickle.loads(pickle.dumps(kernel.prepare(X, shift=shift)))  # noqa: S301
     assert prepared.shape == (40, 40)
     for rows, columns in [(slice(0, 7), slice(30, 40)), (slice(None), slice(None))]:
         out = np.empty(K[rows, columns].shape)
@@ -616,7 +616,7 @@ def test_equal_kernels_have_equal_hashes():
     assert one == other and hash(one) == hash(other)
     assert kernels[0] == kernels[1] and len({*kernels}) == 1
     for kind in ALL.values():
-        assert hash(kind) == hash(pickle.loads(pickle.dumps(kind)))
+        assert hash(kind) == hash(pickle.loads(pickle.dumps(kind)))  # noqa: S301
     assert len({fitted(TableKernel(ALL), hostile(50)) for _ in range(2)}) == 1
 
 

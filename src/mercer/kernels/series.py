@@ -15,7 +15,7 @@ most 2⁻¹⁰⁷⁰(1 + √2)^(min(m, n) + 3)·√(D(x)·D(y)), which is below 
 are summed in logarithms.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
@@ -102,7 +102,7 @@ class GlobalAlignment(Kernel):
     def diag(self, X: Any) -> NDArray:
         return np.ones(len(X)) if self.normalize else self.exponentials(self.log_sums(as_series(X)))
 
-    def log_sums(self, series: Sequence[NDArray]) -> NDArray:
+    def log_sums(self, series: NDArray) -> NDArray:
         """log k(x, x) before normalization."""
         own = np.arange(len(series))
         return alignment_log_sums(series, series, own, own, self._step_kernel)
@@ -230,9 +230,7 @@ class StepKernel(NamedTuple):
             yield a, cells, 1.0 - np.abs(2 * np.arange(cells.start, cells.stop) - a) / band
 
 
-def alignment_log_sums(
-    X: Sequence[NDArray], Y: Sequence[NDArray], i: NDArray, j: NDArray, step_kernel: StepKernel
-) -> NDArray:
+def alignment_log_sums(X: Any, Y: Any, i: NDArray, j: NDArray, step_kernel: StepKernel) -> NDArray:
     """log Σ Πκ over all alignments of the series X[i] and Y[j], for arrays of indices; −∞ if there are none."""
     m, n = (np.array([len(one) for one in series], dtype=np.intp)[index] for series, index in ((X, i), (Y, j)))
     out = np.empty(len(i))
@@ -259,7 +257,7 @@ def _similar_pairs(m: NDArray, n: NDArray) -> Iterator[NDArray]:
         start += len(batch)
 
 
-def _pad(series: Sequence[NDArray], index: NDArray, length: int, value: float) -> NDArray:
+def _pad(series: Any, index: NDArray, length: int, value: float) -> NDArray:
     """Steps of the series with these indices, values × length × indices. Padding is infinitely far from any step."""
     used, places = np.unique(index, return_inverse=True)
     out = np.full((series[0].shape[1], length, len(used)), value)

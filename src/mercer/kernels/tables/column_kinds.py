@@ -64,7 +64,7 @@ def concise_repr(value: Any) -> str:
 class ColumnKind(ABC):
     """How one column of a table is compared. Parameters that are None are estimated from the column of a fit.
 
-    A subclass writes `fit`, `is_fitted` and `_encode`.
+    A subclass writes `fit` and `_encode`.
 
     Attributes
     ----------
@@ -82,11 +82,6 @@ class ColumnKind(ABC):
     width = 1
     n_roundings = 3
 
-    @property
-    @abstractmethod
-    def is_fitted(self) -> bool:
-        """Whether all parameters are known."""
-
     @abstractmethod
     def fit(self, column: Any, weights: NDArray, name: Any) -> Self:
         """The kind with its parameters estimated from a column with at least one cell that is present."""
@@ -94,6 +89,11 @@ class ColumnKind(ABC):
     @abstractmethod
     def _encode(self, column: Any) -> Any:
         """`encode` for a column of an accepted type."""
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether all parameters are known."""
+        return all(getattr(self, part.name) is not None for part in fields(self) if part.name != "kernel")  # type: ignore[arg-type]
 
     @property
     def cell_kernel(self) -> Kernel:
@@ -178,10 +178,6 @@ class Numeric(ColumnKind):
         if self.scale is not None:
             check_positive("scale", self.scale, zero=True)
 
-    @property
-    def is_fitted(self) -> bool:
-        return self.mean is not None and self.scale is not None
-
     def fit(self, column: Any, weights: NDArray, name: Any) -> Self:
         values = _numbers(column)
         there = ~np.isnan(values)
@@ -234,9 +230,36 @@ def _mean_and_scale(values: NDArray, weights: NDArray, name: Any) -> tuple[float
 # ---------------------------------------------------------------------- categories
 
 
+class _KindOfCategories(ColumnKind):
+    """Of which new cells may be in none of the known categories."""
+
+    accepts: ClassVar[tuple[str, ...]] = ("string", "boolean", "numeric", "datetime")
+
+    @abstractmethod
+    def _known(self) -> Sequence[Any]:
+        """The categories of the fit."""
+
+    def present(self, column: Column) -> NDArray:
+        return self._places(column) >= 0
+
+    def _places(self, column: Column) -> NDArray:
+        return _find(*_labeled(column), self._known())
+
+    def new_data_warning(self, column: Column, name: Any) -> str:
+        unseen = np.flatnonzero(is_present(column) & (self._places(column) < 0))
+        if not len(unseen):
+            return ""
+        codes, labels = _labeled(column)
+        which = listed(map(short_repr, dict.fromkeys(labels[code] for code in codes[unseen].tolist())))
+        return (
+            f"Column {name!r} has {counted(len(unseen), 'cell')} with categories that were not in the fit ({which}). "
+            "They count as missing."
+        )
+
+
 @storable
 @dataclass(frozen=True, repr=False)
-class Categorical(ColumnKind):
+class Categorical(_KindOfCategories):
     """A column of categories: k(a, b) = [a = b]/p_a − 1, with p_a the fraction of cells in category a.
 
     This is the coding of multiple correspondence analysis: rare categories count more. A category that was not in
@@ -250,18 +273,12 @@ class Categorical(ColumnKind):
 
     counts: Mapping[Any, float] | None = None
 
-    accepts: ClassVar[tuple[str, ...]] = ("string", "boolean", "numeric", "datetime")
-
     def __post_init__(self) -> None:
         for label, count in (self.counts or {}).items():
             check_positive(f"counts[{label!r}]", count)
 
     def __hash__(self) -> int:
         return hash(frozenset((self.counts or {}).items()))
-
-    @property
-    def is_fitted(self) -> bool:
-        return self.counts is not None
 
     @property
     def width(self) -> int:  # type: ignore[override]
@@ -285,11 +302,8 @@ class Categorical(ColumnKind):
         places = self._places(column)
         return contrasts[places] if self.width > _DENSE_WIDTH else contrasts.toarray()[places]
 
-    def present(self, column: Column) -> NDArray:
-        return self._places(column) >= 0
-
-    def _places(self, column: Column) -> NDArray:
-        return _find(*_labeled(column), list(self.counts or {}))
+    def _known(self) -> list[Any]:
+        return list(self.counts or {})
 
     def fit_warning(self, column: Column, name: Any) -> str:
         n_categories, n_cells = len(self.counts or {}), int(self.present(column).sum())
@@ -300,9 +314,6 @@ class Categorical(ColumnKind):
             f"Column {name!r} has {n_categories:,} categories in {counted(n_cells, 'row')}, so hardly any two rows "
             f"have the same. Leave it out, or try {instead}."
         )
-
-    def new_data_warning(self, column: Column, name: Any) -> str:
-        return _unseen_warning(column, self._places(column), name)
 
 
 @lru_cache(maxsize=256)  # every block of rows asks for the same
@@ -337,12 +348,12 @@ def category_contrasts(counts: tuple[float, ...]) -> sparse.csr_array:
     return sparse.csr_array((data, (rows, numbers)), shape=(len(counts) + 1, len(columns)))
 
 
-def _labeled(column: Column) -> tuple[NDArray, list[Any]]:
+def _labeled(column: Any) -> tuple[NDArray, list[Any]]:
     """Codes of categories, −1 for missing cells, and their labels; integral numbers are integers."""
     if isinstance(column, Categories):
         return column.codes, [_integral(v) if isinstance(v, float) else v for v in column.values.tolist()]
     there = is_present(column)
-    labels, inverse = np.unique(column[there], return_inverse=True)  # type: ignore[index]
+    labels, inverse = np.unique(column[there], return_inverse=True)
     codes = np.full(len(column), -1)
     codes[there] = inverse
     return codes, [_integral(label) if isinstance(label, float) else label for label in labels.tolist()]
@@ -358,21 +369,9 @@ def _integral(number: float) -> float:
     return int(number) if number == int(number) else float(number)
 
 
-def _unseen_warning(column: Column, places: NDArray, name: Any) -> str:
-    unseen = np.flatnonzero(is_present(column) & (places < 0))
-    if not len(unseen):
-        return ""
-    codes, labels = _labeled(column)
-    which = listed(map(short_repr, dict.fromkeys(labels[code] for code in codes[unseen].tolist())))
-    return (
-        f"Column {name!r} has {counted(len(unseen), 'cell')} with categories that were not in the fit ({which}). They "
-        "count as missing."
-    )
-
-
 @storable
 @dataclass(frozen=True, repr=False)
-class Ordinal(ColumnKind):
+class Ordinal(_KindOfCategories):
     """A column of ordered categories: each is its mean rank among the cells of the fit, standardized.
 
     Parameters
@@ -389,8 +388,6 @@ class Ordinal(ColumnKind):
     kernel: Kernel | None = None
     counts: Sequence[float] | None = None
 
-    accepts: ClassVar[tuple[str, ...]] = ("string", "boolean", "numeric", "datetime")
-
     def __post_init__(self) -> None:
         _check_vector_kernel(self)
         if self.order is not None and len(set(self.order)) < max(1, len(self.order)):
@@ -398,10 +395,6 @@ class Ordinal(ColumnKind):
 
     def __hash__(self) -> int:
         return hash((tuple(self.order or ()), self.kernel, tuple(self.counts or ())))
-
-    @property
-    def is_fitted(self) -> bool:
-        return self.counts is not None
 
     def fit(self, column: Any, weights: NDArray, name: Any) -> Self:
         codes, labels = _labeled(column)
@@ -421,14 +414,8 @@ class Ordinal(ColumnKind):
     def _encode(self, column: Any) -> NDArray:
         return np.append(self._scores(), 0.0)[self._places(column)][:, None]
 
-    def present(self, column: Column) -> NDArray:
-        return self._places(column) >= 0
-
-    def new_data_warning(self, column: Column, name: Any) -> str:
-        return _unseen_warning(column, self._places(column), name)
-
-    def _places(self, column: Column) -> NDArray:
-        return _find(*_labeled(column), self.order or ())
+    def _known(self) -> Sequence[Any]:
+        return self.order or ()
 
     def _scores(self) -> NDArray:
         """Mean rank of each category: the cells below it and half of its own; of mean 0 and variance 1."""
@@ -483,10 +470,6 @@ class Datetime(ColumnKind):
 
     def __hash__(self) -> int:
         return hash((tuple(self.cycles), self.kernel, self.mean, self.scale, tuple(self.means or ())))
-
-    @property
-    def is_fitted(self) -> bool:
-        return self.means is not None
 
     @property
     def width(self) -> int:  # type: ignore[override]
@@ -555,10 +538,6 @@ class Sets(ColumnKind):
         return hash((self.kernel, tuple(self.members or ())))
 
     @property
-    def is_fitted(self) -> bool:
-        return self.members is not None
-
-    @property
     def cell_kernel(self) -> Kernel:
         return self.kernel or Cosine()
 
@@ -602,11 +581,11 @@ class String(ColumnKind):
 
     accepts: ClassVar[tuple[str, ...]] = ("string",)
     n_roundings = 0
-    is_fitted = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.kernel, Kernel) or self.kernel.input_kind != "strings":
-            raise ParameterError("kernel", self.kernel, "a kernel on strings for String, such as Spectrum(3)")
+        kernel: Any = self.kernel
+        if not isinstance(kernel, Kernel) or kernel.input_kind != "strings":
+            raise ParameterError("kernel", kernel, "a kernel on strings for String, such as Spectrum(3)")
 
     def fit(self, column: Any, weights: NDArray, name: Any) -> Self:
         return self

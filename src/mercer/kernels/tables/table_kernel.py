@@ -96,16 +96,11 @@ class TableKernel(Kernel):
     input_kind = "table"
 
     def __post_init__(self) -> None:
-        if self.columns is None:
-            return
-        if not isinstance(self.columns, Mapping) or not self.columns:
-            raise ParameterError(
-                "columns",
-                self.columns,
-                'a dict of at least one column, such as {"mass": Numeric(), "species": Categorical()}',
-            )
-        for name, kind in self.columns.items():
-            as_column_kind(kind, name)
+        columns: Any = self.columns
+        if columns is not None and (not isinstance(columns, Mapping) or not columns):
+            wanted = 'a dict of at least one column, such as {"mass": Numeric(), "species": Categorical()}'
+            raise ParameterError("columns", columns, wanted)
+        self._given()
 
     @classmethod
     def infer(cls, X: Any) -> Self:
@@ -279,6 +274,8 @@ class TableKernel(Kernel):
 
 class PreparedTable(PreparedKernel):
     """Tiles of the blocks, added up."""
+
+    kernel: TableKernel
 
     def __init__(
         self,
