@@ -200,6 +200,18 @@ def test_values_are_those_of_the_first_edition(balanced, weighted):
     assert_allclose(kernel.diag(new), reference.diag(new), rtol=1e-10)
 
 
+def test_products_of_columns_are_products_of_kernels():
+    """The first edition had them as an option: Π (1 + k_c/(m·v_c))."""
+    names = ["mass", "color", "tags"]
+    X, new = as_table(hostile(50)), as_table(hostile(10, 2))
+    one, two, three = (1 + 1 / 3 * TableKernel({name: ALL[name]}) for name in names)
+    kernel = fitted(one * two * three, X)
+    reference = old.TableKernel({name: ALL_OLD[name] for name in names}, compose="product")
+    reference = reference.resolved(hostile(50), np.random.default_rng(0))
+    assert_allclose(kernel(new, X), reference.block(hostile(10, 2), hostile(50)), rtol=1e-11, atol=1e-12)
+    assert kernel.psd and kernel.input_kind == "table"
+
+
 def test_features_are_as_many_as_in_the_first_edition_and_have_its_products():
     X, new = hostile(70), hostile(25, 3)
     kinds, kinds_old = ({n: k for n, k in kinds.items() if n != "length"} for kinds in (ALL, ALL_OLD))
