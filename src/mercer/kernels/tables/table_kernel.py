@@ -141,10 +141,10 @@ class TableKernel(Kernel):
         if self.variances is not None:
             return self
         table, weights = _rows_to_fit(data, rng, weights)
+        given = self._given()
         if self.columns is None:
-            inferred, warnings = infer_columns(table, data.source.name)
+            given, warnings = infer_columns(table, data.source.name)
             warn_each(warnings)
-        given = self._given() if self.columns is not None else inferred
         columns: dict[Any, ColumnKind] = {}
         variances: dict[Any, float] = {}
         for name, kind in given.items():
@@ -156,8 +156,7 @@ class TableKernel(Kernel):
     def validate(self, samples: Any, name: str = "X") -> None:
         """Raise for a missing column or cells of another type; warn of categories that were not in the fit."""
         table = as_table(samples, name)
-        given = self._given()
-        for column, kind in given.items():
+        for column, kind in self._given().items():
             kind.check(_column(table, column, name), column, name)
         if self.variances is not None:
             warn_each(kind.new_data_warning(table.columns[column], column) for column, kind in self._fitted().items())
