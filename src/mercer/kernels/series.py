@@ -74,9 +74,9 @@ class GlobalAlignment(Kernel):
     >>> from mercer.kernels.series import GlobalAlignment
     >>> series = [np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 2.0, 3.0]), np.array([5.0, 1.0])]
     >>> GlobalAlignment(bandwidth=2.0)(series, series).round(3)
-    array([[1.   , 0.839, 0.085],
-           [0.839, 1.   , 0.047],
-           [0.085, 0.047, 1.   ]])
+    array([[1.   , 0.839, 0.02 ],
+           [0.839, 1.   , 0.008],
+           [0.02 , 0.008, 1.   ]])
     """
 
     bandwidth: float | str = "median"
