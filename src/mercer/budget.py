@@ -73,9 +73,14 @@ def limit_memory(memory_limit: float | str | None) -> Iterator[None]:
         _limit.reset(token)
 
 
+def memory_in_context() -> int:
+    """Bytes of the limit that `limit_memory` applies here, or of the default."""
+    return parse_memory(_limit.get())
+
+
 def require_memory(needed: float, what: str, remedies: tuple[Remedy, ...] = ()) -> None:
     """Raise if `what` (a plural) is about to take more than the limit of this context."""
-    limit = parse_memory(_limit.get())
+    limit = memory_in_context()
     if needed > limit:
         raise MemoryLimitError(
             f"{what} take {format_bytes(needed)}, more than the limit of {format_bytes(limit)}.",

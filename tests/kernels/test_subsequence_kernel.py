@@ -9,8 +9,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mercer_old.kernels as first_edition
+from mercer.budget import limit_memory
 from mercer.data.dataset import ArrayDataset
-from mercer.errors import DataError, MissingDependencyError, ParameterError
+from mercer.errors import DataError, MemoryLimitError, MissingDependencyError, ParameterError
 from mercer.kernels.strings import EditDistance, Spectrum, Subsequence, edit, subsequence
 from mercer.kernels.strings.ngrams import encode_characters, split_strings
 from mercer.kernels.strings.subsequence import PreparedPairs, pair_sums, self_sums
@@ -181,6 +182,19 @@ def test_strings_that_take_minutes_are_rejected():
     features = Subsequence(3).feature_map(["homer", "marge"])
     with pytest.raises(DataError, match="or use Spectrum"):
         features.transform(strings)
+
+
+def test_columns_that_do_not_fit_into_memory_are_not_used():
+    strings = objects(["".join(rng.choice(list("ACDEFGHIKLMNPQRSTVWY"), size=60)) for _ in range(20)])
+    kernel = Subsequence(3)
+    features = kernel.feature_map(strings)
+    assert features.n_features == 8000
+    K = kernel(strings, strings)
+    with limit_memory("2MB"):
+        assert kernel.feature_map(strings) is None
+        assert_allclose(kernel(strings, strings), K, rtol=1e-12)
+        with pytest.raises(MemoryLimitError, match="The subsequence counts"):
+            features.transform(strings)
 
 
 def test_overflow_is_an_error():

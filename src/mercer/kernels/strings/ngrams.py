@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Strings = Sequence[Any] | NDArray
 UNKNOWN = -1
 _PIECE = 1 << 19  # features that are counted at once
+COUNT_BYTES = 32  # of a count in a column while blocks of them are put together
 _CHARACTER_BYTES = 12  # of a character while it is encoded
 _TOKEN_BYTES = 72  # of a token in a list and as an object
 _WINDOW_BYTES = 64  # of an n-gram that is counted
@@ -359,7 +360,7 @@ class NgramFeatureMap(FeatureMap):
         for group in _groups(self.kernel, strings):
             parts.append(self._count_group(strings[group]))
             nnz += parts[-1][0].nnz
-            require_memory(32 * nnz, "The n-gram counts of the strings")
+            require_memory(COUNT_BYTES * nnz, "The n-gram counts of the strings")
         known = parts[0][0] if len(parts) == 1 else sparse.vstack([part[0] for part in parts], format="csr")
         squared_norms = np.concatenate([part[1] for part in parts])
         if not np.isfinite(squared_norms).all():
@@ -458,7 +459,7 @@ def _in_columns(counted: Any, places: NDArray, widths: NDArray, unary: bool) -> 
     indptr, columns, data = offsets_of(known)[counted.indptr], columns[known], counted.data[known]
     if unary:
         times = np.minimum(data.astype(np.int64), widths[columns])
-        require_memory(40 * times.sum(), "The n-gram counts of the strings")
+        require_memory(COUNT_BYTES * times.sum(), "The n-gram counts of the strings")
         first = offsets_of(widths)[columns]
         steps = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
         indptr, columns, data = offsets_of(times)[indptr], np.repeat(first, times) + steps, np.ones(int(times.sum()))

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from mercer.budget import memory_in_context, require_memory
 from mercer.data.dataset import Dataset
 from mercer.errors import DataError, ParameterError
 from mercer.kernels.base import Kernel, PreparedKernel
@@ -34,6 +35,7 @@ from mercer.kernels.strings.counting import (
     normalize_tile,
 )
 from mercer.kernels.strings.ngrams import (
+    COUNT_BYTES,
     UNKNOWN,
     EncodedStrings,
     NgramColumns,
@@ -87,7 +89,8 @@ class Subsequence(CountingKernel):
     Notes
     -----
     The kernel has exact sparse features if strings are short (23 characters on average for ``length=3``, and at most
-    107) or have few different characters (DNA up to ``length=6``). Else pairs of strings are compared, in time
+    107) or have few different characters (DNA up to
+    ``length=7``, proteins up to ``length=3``). Else pairs of strings are compared, in time
     ``length``·|s|·|t|. A string that would take minutes is rejected.
 
     References
@@ -153,7 +156,7 @@ class Subsequence(CountingKernel):
         lengths, alphabet = Counter(map(len, strings)), _alphabet(strings)
         enumerable = _can_be_enumerated(self, lengths)
         complete = _complete_size(self, alphabet)
-        if complete is not None:
+        if complete is not None and COUNT_BYTES * complete * len(strings) <= memory_in_context():
             enumerating = _ENUMERATE_COST * self._mean_features(lengths) * len(strings)
             if not enumerable or _follow_cost(self, len(alphabet)) * sum(map(len, strings)) < enumerating:
                 return SubsequenceFeatureMap.complete(self, alphabet, strings)
@@ -285,20 +288,23 @@ class SubsequenceFeatureMap(NgramFeatureMap):
         places = [find(alphabet, codes) for codes in split_strings(encode_characters(strings))]
         by_pairs = [i for i, symbols in enumerate(places) if not self._is_complete or UNKNOWN in symbols]
         norms_by_pairs = kernel._squared_norms(strings[by_pairs])  # first: it rejects strings that take minutes
-        known = np.zeros((len(strings), self.n_features))
-        order = np.argsort(lengths_of(places), kind="stable")
-        for batch in _batches(order, places, len(places), max(1, _FOLLOWED // n_prefixes)):
+        order, found, squared_norms, nnz = np.argsort(lengths_of(places), kind="stable"), [], np.zeros(len(places)), 0
+        for batch in _batches(order, places, len(places), max(1, _FOLLOWED // self.n_features)):
             symbols = _pad([places[i] for i in batch], UNKNOWN)
+            known = np.zeros((len(batch), self.n_features))
             first = 0
             for q, part in zip(kernel.lengths, self.columns, strict=True):
                 columns = slice(first, first + part.n_columns)
-                known[batch, columns] = np.sqrt(kernel._weight(q)) * follow(part.vocabulary, symbols, kernel.decay)
+                known[:, columns] = np.sqrt(kernel._weight(q)) * follow(part.vocabulary, symbols, kernel.decay)
                 first = columns.stop
-        squared_norms = np.einsum("ij,ij->i", known, known)
+            squared_norms[batch] = np.einsum("ij,ij->i", known, known)
+            found.append(sparse.csr_array(known))
+            nnz += found[-1].nnz
+            require_memory(COUNT_BYTES * nnz, "The subsequence counts of the strings")
         squared_norms[by_pairs] = norms_by_pairs
         if not np.isfinite(squared_norms).all():
             raise DataError(f"k(s, s) of a string overflows for {kernel!r}. Use a smaller length.")
-        return sparse.csr_array(known), squared_norms
+        return sparse.vstack(found, format="csr")[np.argsort(order)], squared_norms
 
 
 def follow(vocabulary: Vocabulary, symbols: NDArray, decay: float) -> NDArray:
