@@ -210,3 +210,15 @@ def test_the_origin_is_the_mean_of_rows_that_are_far_from_zero():
         (Linear(), np.zeros((3, 2))),
     ):
         assert choose_origin(kernel, X) is None
+
+
+TWO_CLUSTERS = np.vstack([CLOUD[:5] / 8 + 28, CLOUD[5:] / 8 - 28])  # near rows whose exponents cancel
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.25), Matern(1.5, 3.5), RBF(0.25) * Cosine(), 5 * RBF(0.25)], ids=str)
+def test_bounds_are_those_of_exponents_that_cancel(kernel):
+    values = check_bounds(kernel, TWO_CLUSTERS, (0.0,))
+    prepared = kernel.prepare(TWO_CLUSTERS)
+    K = np.empty(prepared.shape)
+    prepared.fill(slice(None), slice(None), K)
+    assert errors(K, values, 0.0).max() > 64 * np.finfo(float).eps  # far more than the profile alone loses

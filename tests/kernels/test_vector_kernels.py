@@ -294,6 +294,7 @@ def evaluate(kernel, X):
         (lambda: Sigmoid(coef0=np.nan), ParameterError, "coef0=nan must be a finite number"),
         (lambda: Polynomial(2.5, 1.0, 0.0)(CLOUD, CLOUD), DataError, "Use an integer degree"),
         (lambda: Polynomial(900, 1.0)(CLOUD, CLOUD), DataError, "returned inf for row 1"),
+        (lambda: RationalQuadratic(1e-5)(1e200 * CLOUD, CLOUD), DataError, "Squared distances of these rows overflow"),
         (lambda: Linear()(1e200 * CLOUD, 1e200 * CLOUD), DataError, "scale the data down"),
         (lambda: evaluate(Pairwise(lambda x, y: np.nan), CLOUD), DataError, "returned nan for row 0 (23 of 23 rows)"),
         (lambda: evaluate(Cubes(), np.float32(1e20) * CLOUD.astype(np.float32)), DataError, "astype(np.float64)"),
