@@ -383,6 +383,16 @@ def test_standardized_columns_are_those_of_scaled_data():
     np.testing.assert_allclose(model.training_set().samples, X, rtol=1e-12)
 
 
+def test_a_column_whose_unit_decides_is_reported():
+    X = np.column_stack([sheet(196), 1e4 * np.random.default_rng(0).normal(size=196)])
+    for metric in ("euclidean", RBF(gamma=1e-9)):
+        with pytest.warns(MercerWarning, match=r"Column 3 has 100\.0% of the summed variance of 4 columns") as found:
+            LocallyLinearEmbedding(n_neighbors=10, metric=metric).fit(X)
+        assert any(warning.message.remedies == (("standardize", True),) for warning in found)
+    for params in (dict(standardize=True), dict(metric="cosine")):
+        assert "summed variance" not in " ".join(map(str, fit(X, n_neighbors=10, **params).fit_warnings_))
+
+
 def test_float32_stays_float32_and_models_travel():
     X = sheet(100).astype(np.float32)
     model = fit(X, n_neighbors=8)

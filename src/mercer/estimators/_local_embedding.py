@@ -364,6 +364,7 @@ def extend_to_all(
     landmarks: NDArray,
     graph: NeighborGraph,
     coordinates: NDArray,
+    labels: NDArray,
     certificate: GapCertificate,
     reg: float,
     n_threads: int,
@@ -375,7 +376,6 @@ def extend_to_all(
     """
     n = len(data)
     coordinates = coordinates * np.sqrt(len(landmarks) / n)
-    labels = graph.connected_components
     blocks = data.map_blocks(
         _extend_block, graph, coordinates, labels, reg, n_threads, size=block_rows(data.shape[1]), progress=progress
     )

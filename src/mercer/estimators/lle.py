@@ -13,11 +13,12 @@ from scipy.sparse.linalg import LinearOperator
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.analysis.columns import dominating_text
 from mercer.certificates.gap import GapCertificate, PlacementCertificate, certify_gaps
 from mercer.compat.sklearn_private import Interval, NotConvergedWarning, StrOptions, validate_params
 from mercer.contract import Eigenspectrum, TrainingSet
 from mercer.data.dataset import ArrayDataset, Dataset, Kind, scaled
-from mercer.errors import DataError, ParameterError, Remedy, warn, warn_each
+from mercer.errors import DataError, MercerWarning, ParameterError, Remedy, warn, warn_each
 from mercer.estimators._base import COMMON_ATTRIBUTES, COMMON_CONSTRAINTS, Estimator, check_scores, fit_method
 from mercer.estimators._local_embedding import (
     Method,
@@ -37,6 +38,7 @@ from mercer.linalg.alignment import local_weights, map_neighborhoods, reconstruc
 from mercer.linalg.eigen import Eigenpairs, column_signs
 from mercer.linalg.neighbors import NeighborSpace, neighbor_space
 from mercer.numerics.blocking import BLOCK_ROWS, slices
+from mercer.numerics.random_state import lazy_generator
 from mercer.numerics.threads import working
 from mercer.planning.plan import Plan
 from mercer.planning.plan_lle import (
@@ -305,7 +307,8 @@ default="euclidean"
         if sample_weight is not None:
             raise ParameterError("sample_weight", sample_weight, "None",
                 message="Locally linear embedding does not support sample_weight.")  # fmt: skip
-        budget, rng, metric, dtype = self.resources(), self._rng(), self._metric(), data.dtype
+        budget, metric, dtype = self.resources(), self._metric(), data.dtype
+        rng = lazy_generator(self.random_state)
         problem = LLEProblem.from_params(self, data, metric)
         plan = plan_lle(problem, budget)  # may raise MemoryLimitError: nothing has been read yet
         scale = None
@@ -328,27 +331,32 @@ default="euclidean"
             assert space is not None
 
             graph = NeighborGraph.build(space, problem.n_neighbors, budget.threads, progress)
-            defects = graph.defects(self.method)
-            if defects and self.on_disconnected == "raise":
+            if self.on_disconnected == "raise" and (defects := graph.defects(self.method)):
                 raise DataError(defects[0].summary, remedies=defects[0].remedies)
             pairs, plan = self._embed(graph, problem, plan, rng, budget, progress)
             proven = certify_gaps(pairs, tol=problem.tol)
             coordinates = pairs.vectors * column_signs(pairs.vectors)
-            if graph.n_distinct is None or graph.duplicates is not None:
-                defects = defects or [*proven.eigenvalue_warnings(), *collapse_warning(coordinates)]
+            # connected components and closed groups have null vectors of their own
+            is_connected = proven.n_complete > 0 and proven.lower[0] > 0
+            labels = np.zeros(graph.space.n, dtype=np.int64) if is_connected else graph.connected_components
+            defects = [] if is_connected else graph.defects(self.method)
+            if not defects and (graph.n_distinct is None or graph.duplicates is not None):
+                defects = [*proven.eigenvalue_warnings(), *collapse_warning(coordinates)]
             warnings = [*graph.notes(), *defects]
             if warnings:
                 caveats = tuple(warning.summary for warning in warnings if warning.severity == "meaningless")
                 proven = replace(proven, caveats=caveats)
 
             certificate: GapCertificate | PlacementCertificate = proven
-            embedding, labels = graph.expand(coordinates), graph.expand(graph.connected_components)
+            embedding = graph.expand(coordinates)
             if landmarks is not None:
                 if progress:
                     progress.start("placing rows")
                 embedding, labels, certificate = extend_to_all(
-                    data, landmarks, graph, coordinates, proven, self.reg, budget.threads, progress
+                    data, landmarks, graph, coordinates, labels, proven, self.reg, budget.threads, progress
                 )
+            else:
+                labels = graph.expand(labels)
 
         self._store(embedding.astype(dtype if dtype == np.float32 else np.float64, copy=False), labels, graph, pairs)
         self.certificate_, self.plan_ = certificate, plan
@@ -358,6 +366,13 @@ default="euclidean"
             self.scale_ = scale
         if reason is not None:
             self.n_neighbors_reason_ = reason
+        by_distance = metric.decreasing if isinstance(metric, Kernel) else metric == "euclidean"
+        unit = ""
+        if by_distance and not self.standardize and data.kind == "vectors":
+            unit = dominating_text(graph.space.samples, getattr(self, "feature_names_in_", None))
+        if unit:
+            text = f"{unit} It decides alone which rows are near, unless its size is meant."
+            warnings.append(MercerWarning(text, remedies=(Remedy("standardize", True),)))
         warn_each([plan.warning or "", *warnings])
         if not certificate.converged:
             warn(
@@ -383,8 +398,7 @@ default="euclidean"
             progress.start("eigenvectors")
         known = problem.of_landmarks(n) if n < problem.n else problem
         if not small:
-            width = graph_width(M, int(np.argmax(graph.connected_components == 0)))
-            known = replace(known, width=width, row_entries=M.nnz / n)
+            known = replace(known, width=graph_width(M), row_entries=M.nnz / n)
         actual = plan_lle(known, budget, embed_all=True)
         if landmarks:
             actual = replace(plan, solver=actual.solver, memory=max(plan.memory, actual.memory))
@@ -398,7 +412,7 @@ default="euclidean"
         self.reconstruction_error_ = float(np.maximum(pairs.values, 0.0).sum())
 
     def _plan(self, data: Dataset, sample_weight: Any) -> Plan:
-        budget, rng, metric = self.resources(), self._rng(), self._metric()
+        budget, rng, metric = self.resources(), lazy_generator(self.random_state), self._metric()
         problem = LLEProblem.from_params(self, data, metric)
         plan = plan_lle(problem, budget)
         if plan.n_landmarks or problem.n <= LARGE_SAMPLES or not data.in_memory:

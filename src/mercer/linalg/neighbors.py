@@ -189,7 +189,7 @@ class Points(NeighborSpace):
         distances, indices = self._tree.query(self.samples, k + 1, workers=n_threads)
         if progress:
             progress(1.0)
-        return self._in_units(_without_self(indices, distances))
+        return _without_self(indices, distances * self.scale)
 
     def nearest_to(self, queries: NDArray, k: int, n_threads: int = 1) -> Neighbors:
         if not self.uses_tree:

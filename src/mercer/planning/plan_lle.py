@@ -70,10 +70,10 @@ class LLEProblem:
         if k == "auto":
             most = min(n, model.n_landmarks or n) - 1
             k = max(min(TYPICAL_NEIGHBORS, most), fewest_neighbors(model.method, model.n_components))
-        kernel, given = isinstance(metric, Kernel), data.kind == "precomputed"
+        kernel, given, is_sparse = isinstance(metric, Kernel), data.kind == "precomputed", data.nnz is not None
         check_sizes(model, n, d, int(k), metric in ("euclidean", "cosine"))
-        read = 0 if data.in_memory and not (model.standardize and not data.is_sparse) else data.nbytes
-        cost = metric.entry_cost(data) if kernel else 30.0 if data.is_sparse else float(given)
+        read = 0 if data.in_memory and not (model.standardize and not is_sparse) else data.nbytes
+        cost = metric.entry_cost(data) if kernel else 30.0 if is_sparse else float(given)
         return cls(
             n=n,
             n_features=d,
@@ -84,7 +84,7 @@ class LLEProblem:
             tol=float(model.tol or DEFAULT_TOL),
             n_landmarks=model.n_landmarks,
             reading=read,
-            row_bytes=0.0 if given else data.nbytes / n if kernel or data.is_sparse else 8.0 * d,
+            row_bytes=0.0 if given else data.nbytes / n if kernel or is_sparse else 8.0 * d,
             entry_cost=cost,
             precomputed=given,
         )
@@ -135,7 +135,7 @@ def _size_error(parameter: str, value: Any, requirement: str, message: str = "")
 
 
 def graph_width(M: Any, start: int = 0) -> float:
-    """The widest level of a breadth-first search from a peripheral sample of the component of `start`."""
+    """The widest level of a breadth-first search from a peripheral sample, in a component of at least half of them."""
     graph = sparse.csr_array((M.data, M.indices, M.indptr), shape=M.shape)  # symmetric: columns are rows
     for _ in range(2):
         order, before = breadth_first_order(graph, start, directed=True)
@@ -145,6 +145,10 @@ def graph_width(M: Any, start: int = 0) -> float:
         while low < high:  # samples of a level lie side by side in the order, and so do their parents
             widest = max(widest, high - low)
             low, high = high, 1 + int(np.searchsorted(parents, high))
+        if 2 * len(order) < M.shape[0]:  # a small component
+            labels = sparse.csgraph.connected_components(graph, directed=False)[1]
+            start = int(np.argmax(labels == np.argmax(np.bincount(labels))))
+            continue
         if _FEW * widest < len(order):
             break
         start = int(order[-1])  # a level around a sample in the middle is up to twice as wide
@@ -156,19 +160,17 @@ def estimate_width(space: NeighborSpace, k: int, rng: np.random.Generator) -> fl
     found = []
     for count in _PROBES:
         indices = space.take(np.sort(rng.choice(space.n, count, replace=False))).nearest(k).indices
-        found.append(graph_width(*_two_steps(indices)))
+        found.append(graph_width(_two_steps(indices)))
     growth = min(max(log(found[1] / found[0]) / log(_PROBES[1] / _PROBES[0]), 0.0), 1.0)
     return min(found[1] * (space.n / _PROBES[1]) ** growth, float(space.n))
 
 
-def _two_steps(indices: NDArray) -> tuple[Any, int]:
-    """The pattern of M, samples with a common neighbor, and a sample that most others are connected with."""
+def _two_steps(indices: NDArray) -> Any:
+    """The pattern of M: samples with a common neighbor."""
     n, k = indices.shape
     members = np.column_stack([np.arange(n), indices]).ravel()
     graph = sparse.csr_array((np.ones(len(members)), members, np.arange(0, n * (k + 1) + 1, k + 1)), shape=(n, n))
-    pattern = sparse.csr_array(graph.T @ graph)
-    labels = sparse.csgraph.connected_components(pattern, directed=False)[1]
-    return pattern, int(np.argmax(labels == np.argmax(np.bincount(labels))))
+    return sparse.csr_array(graph.T @ graph)
 
 
 # ---------------------------------------------------------------------- the plan
