@@ -68,5 +68,7 @@ def _sample_variances(rows: Any) -> tuple[NDArray, NDArray]:
         means = moved.mean(axis=0)
         variances = np.einsum("ij,ij->j", moved, moved) / len(moved) - means**2
         varies = variances > (_VARIES * np.abs(first + means)) ** 2
-        counting = (moved[1] == step) & (np.diff(moved, axis=0) == step).all(axis=0)
+        counting = moved[1] == step
+        if counting.any():
+            counting &= (np.diff(moved, axis=0) == step).all(axis=0)
     return np.where(varies & np.isfinite(variances), variances, 0.0), counting

@@ -70,6 +70,9 @@ class Eigenpairs:
         """The first k pairs; the others become `next_values`."""
         if k >= len(self.values):
             return self
+        bound = self.bound  # of pairs that are counted, or not bounded at all, none is needed
+        if np.isfinite(bound):
+            bound = max(float(self.values[k]), bound) + 2 * self.residual_norm
         return replace(
             self,
             values=self.values[:k],
@@ -78,7 +81,7 @@ class Eigenpairs:
             products=self.products[:, :k],
             next_values=np.append(self.values[k:], self.next_values),
             next_residuals=np.append(self.residuals[k:], self.next_residuals),
-            bound=max(float(self.values[k]), self.bound) + 2 * self.residual_norm,
+            bound=bound,
         )
 
     @property
