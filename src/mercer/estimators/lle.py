@@ -309,6 +309,8 @@ default="euclidean"
                 message="Locally linear embedding does not support sample_weight.")  # fmt: skip
         budget, metric, dtype = self.resources(), self._metric(), data.dtype
         rng = lazy_generator(self.random_state)
+        if isinstance(metric, Kernel):
+            metric = metric.resolve(data, rng)
         problem = LLEProblem.from_params(self, data, metric)
         plan = plan_lle(problem, budget)  # may raise MemoryLimitError: nothing has been read yet
         scale = None
@@ -413,6 +415,8 @@ default="euclidean"
 
     def _plan(self, data: Dataset, sample_weight: Any) -> Plan:
         budget, rng, metric = self.resources(), lazy_generator(self.random_state), self._metric()
+        if isinstance(metric, Kernel):
+            metric = metric.resolve(data, rng)
         problem = LLEProblem.from_params(self, data, metric)
         plan = plan_lle(problem, budget)
         if plan.n_landmarks or problem.n <= LARGE_SAMPLES or not data.in_memory:
@@ -440,7 +444,8 @@ default="euclidean"
     def _open(self, X: Any, *, reset: bool, check_finite: bool = True) -> Dataset:
         if self.input_kind == "precomputed":
             return self._open_distances(X, reset)
-        data, metric = super()._open(X, reset=reset, check_finite=check_finite), self._metric()
+        data = super()._open(X, reset=reset, check_finite=check_finite)
+        metric = self._metric() if reset else getattr(self._graph.space, "kernel", None)
         if isinstance(metric, Kernel) and data.in_memory:
             metric.validate(data.load(), data.source.name)
         scale = None if reset else getattr(self, "scale_", None)
