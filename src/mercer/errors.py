@@ -182,6 +182,13 @@ def warn(
     warnings.warn(warning, stacklevel=depth + 1)
 
 
+def note(summary: str) -> None:
+    """Keep a note with the fit that runs, and issue no warning."""
+    collected = _collected.get()
+    if collected is not None:
+        collected.append(MercerWarning(summary, "note"))
+
+
 def warn_each(found: Iterable[str | MercerWarning]) -> None:
     """Issue each warning; empty texts are skipped."""
     for warning in found:

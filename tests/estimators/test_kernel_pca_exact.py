@@ -9,9 +9,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.sparse.linalg import aslinearoperator
+from sklearn.datasets import make_swiss_roll
 from sklearn.decomposition import PCA as TheirPCA
 from sklearn.decomposition import KernelPCA as Theirs
 from sklearn.exceptions import NotFittedError
+from sklearn.manifold import Isomap
 
 from mercer.errors import DataError, ParameterError
 from mercer.estimators import KernelPCA
@@ -412,3 +414,17 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
     with pytest.raises(DataError):
         model.fit(X * 1e100)
     assert_array_equal(model.transform(NEW), before)
+
+
+def test_isomap_with_this_kernel_pca_has_the_same_embedding_and_no_warning(monkeypatch):
+    """Its kernel matrix is not positive semi-definite, which is a note of the fit."""
+    X, _ = make_swiss_roll(200, random_state=0)
+    expected = Isomap(n_components=2, n_neighbors=10).fit_transform(X)
+    monkeypatch.setattr("sklearn.manifold._isomap.KernelPCA", KernelPCA)
+    isomap = Isomap(n_components=2, n_neighbors=10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = isomap.fit_transform(X)
+    assert_allclose(np.abs(found), np.abs(expected), atol=1e-9)
+    (note,) = isomap.kernel_pca_.fit_warnings_
+    assert note.severity == "note" and "not positive semi-definite" in note.summary

@@ -14,7 +14,7 @@ from mercer.certificates.residual import ResidualCertificate, direction_warnings
 from mercer.compat.sklearn_private import InvalidParameter
 from mercer.data.conversion import is_list_of_rows, list_of_objects
 from mercer.data.dataset import ArrayDataset, Dataset, scaled
-from mercer.errors import DataError, MemoryLimitError, MercerWarning, ParameterError, Remedy, warn
+from mercer.errors import DataError, MemoryLimitError, MercerWarning, ParameterError, Remedy, note, warn
 from mercer.kernels.base import FeatureMap, GammaMixin, Kernel
 from mercer.linalg.dense import Dense
 from mercer.linalg.eigen import Eigenpairs, clean_eigenvalues, solve_fraction
@@ -357,7 +357,10 @@ def fit_warnings(
             f"The kernel matrix is not positive semi-definite: it has an eigenvalue of at most {pairs.lowest:.3g}, and "
             f"the largest is {pairs.values[0]:.3g}. Explained variance ratios are nan."
         )
-        found.insert(0, MercerWarning(text))
+        if kernel.input_kind == "precomputed":
+            note(text)  # Isomap's matrices are, always
+        else:
+            found.insert(0, MercerWarning(text))
     if unit:
         text = f"{unit} Its scale decides which rows are near." if unit.startswith("Column ") else unit
         found.append(MercerWarning(text, "caution", [Remedy("standardize", True)]))
