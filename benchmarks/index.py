@@ -9,7 +9,7 @@ from benchmarks.lle.suites import LLE
 from benchmarks.pages import maps, playground
 from benchmarks.pca import large_means
 from benchmarks.pca.suites import PCA
-from benchmarks.readings import compare, denoising, gaps, novelty, tuning
+from benchmarks.readings import compare, denoising, denoising_grid, gaps, novelty, tuning
 from benchmarks.relatives import factor_analysis, gplvm
 from benchmarks.shared.running import BENCHMARKS
 from benchmarks.tables import famd
@@ -18,8 +18,8 @@ from benchmarks.texts.suites import STRINGS
 
 ALL = [
     PCA, large_means.STUDY, HELD, LARGE, LANDMARKS, choosing_landmarks.STUDY, warm_starts.STUDY, fingerprints.STUDY,
-    LLE, STRINGS, duplicates.STUDY, famd.STUDY, denoising.STUDY, gaps.STUDY, novelty.STUDY, tuning.STUDY,
-    compare.STUDY, factor_analysis.STUDY, gplvm.STUDY,
+    LLE, STRINGS, duplicates.STUDY, famd.STUDY, denoising.STUDY, denoising_grid.STUDY, gaps.STUDY,
+    novelty.STUDY, tuning.STUDY, compare.STUDY, factor_analysis.STUDY, gplvm.STUDY,
     cluster.STUDY, scale.STUDY, maps.STUDY, playground.STUDY, plans.SUITE, small_fits.STUDY, model_files.STUDY,
 ]  # fmt: skip
 SUITES = {suite.name: suite for suite in ALL}

@@ -34,6 +34,7 @@ from mercer.estimators._kernel_fit import (
     standardized,
 )
 from mercer.estimators._kernel_scores import KernelScores
+from mercer.estimators._preimages import Preimages, find_preimages, outside_warning
 from mercer.kernels.base import FeatureMap, GammaMixin, Kernel, Precomputed, get_kernel
 from mercer.kernels.dot import choose_origin
 from mercer.kernels.names import ALIASES, KERNELS
@@ -550,7 +551,11 @@ class KernelPCA(Estimator):
     def __getstate__(self) -> Any:
         """Without what can be computed again."""
         state = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in ("_known_features", "_known_space")}
+        return {
+            name: value
+            for name, value in state.items()
+            if name not in ("_known_features", "_known_space", "_known_preimages")
+        }
 
     def _block_scores(self) -> Callable[[Any, int], NDArray]:
         """The scores of a block, with what was prepared once for all blocks."""
@@ -612,38 +617,126 @@ class KernelPCA(Estimator):
 
     # ------------------------------------------------------------------ inverse
 
-    def inverse_transform(self, X: Any) -> NDArray:
-        """Return samples whose images are near the points with these scores.
+    def inverse_transform(self, X: Any, return_error: bool = False) -> Any:
+        """Return samples whose images are near the points of the feature space with these scores.
+
+        Without `preimage`, this is scikit-learn's kernel ridge regression, to the same numbers. Any other method needs
+        no training, and may be set after the fit.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_components)
             Scores.
+        return_error : bool, default=False
+            Also return the distances in the feature space between images and points.
 
         Returns
         -------
-        rows : ndarray of shape (n_samples, n_features)
-            In the units of the rows of the fit.
+        samples : ndarray of shape (n_samples, n_features) or (n_samples,)
+            In the units of the rows of the fit. Strings for a model of strings, found by a search from those of the
+            fit; for tables, series and other objects, those of the fit that are nearest.
+        errors : ndarray of shape (n_samples,)
+            ‖p − φ(z)‖ of every sample z, with p = Σᵢcᵢφ(xᵢ) the point with the scores. Only if ``return_error=True``.
+
+        Examples
+        --------
+        >>> from mercer.datasets import rings
+        >>> from mercer.estimators import KernelPCA
+        >>> X, ring = rings(60)
+        >>> model = KernelPCA(20, kernel="rbf", gamma=0.5, preimage="auto").fit(X)
+        >>> rows, errors = model.inverse_transform(model.transform(X[:3]), return_error=True)
+        >>> bool(abs(rows - X[:3]).max() < 0.02)
+        True
         """
         check_is_fitted(self)
-        if self.preimage is not None:
-            from mercer.estimators._preimages import inverse_transform  # type: ignore[import-not-found,unused-ignore]
-
-            return inverse_transform(self, X)
-        if not self.fit_inverse_transform or not hasattr(self, "dual_coef_"):
+        learned = self.fit_inverse_transform and hasattr(self, "dual_coef_")
+        if self.preimage is None and not learned:
             raise NotFittedError(
                 "The fit_inverse_transform parameter was not set to True when instantiating and hence the inverse "
                 'transform is not available. Set preimage="auto", which needs no other fit.'
             )
         scores = check_array(X, input_name="X", dtype=np.float64)
-        known = np.asarray(self.X_transformed_fit_, dtype=np.float64)
-        if scores.shape[1] != known.shape[1]:
+        expected = self._n_features_out if self.preimage is not None else self.X_transformed_fit_.shape[1]
+        if scores.shape[1] != expected:
             raise DataError(
-                f"X has {scores.shape[1]} features, but inverse_transform expects {known.shape[1]}: one per component."
+                f"X has {scores.shape[1]} features, but inverse_transform expects {expected}: one per component."
             )
+        if self.preimage is None:
+            rows = self._invert_by_dual(scores)
+            if not return_error:
+                return rows
+            seen = np.asarray(self._as_fitted(rows), dtype=np.float64)
+            return rows, self._preimages().geometry.errors(seen, scores)
+        preimages = self._preimages()
+        warn_each([outside_warning(self, preimages, scores)])
+        return find_preimages(self, preimages, scores, return_error)
+
+    def denoise(self, X: Any, return_error: bool = False) -> Any:
+        """Return the rows of X without their noise, as far as the components and the rows of the fit show it.
+
+        For a function of the Euclidean distance and ``preimage`` None or "auto", each row shows the level of its noise
+        by its distance from the components. A regression from scores to rows is learned at that level, and averaged
+        with the position relative to the nearest rows of the fit. In all other cases this is
+        ``inverse_transform(transform(X))``; strings and objects become those of the fit that are nearest.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, Dataset} of shape (n_samples, n_features)
+            Rows, or what else the kernel compares.
+        return_error : bool, default=False
+            Also return the distances in the feature space between the images of the result and the projections of X.
+
+        Returns
+        -------
+        samples : ndarray of shape (n_samples, n_features) or (n_samples,)
+            In the units of the rows of the fit.
+        errors : ndarray of shape (n_samples,)
+            Only if ``return_error=True``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer.datasets import rings
+        >>> from mercer.estimators import KernelPCA
+        >>> X, ring = rings(60)
+        >>> model = KernelPCA(8, kernel="rbf", gamma=0.5).fit(X)
+        >>> noisy = X + 0.2 * np.random.default_rng(0).normal(size=X.shape)
+        >>> bool(((model.denoise(noisy) - X) ** 2).sum() < ((noisy - X) ** 2).sum())
+        True
+        """
+        data = self.open(X)
+        preimages = self._preimages()
+        scorer, n_threads = self._scorer(), self.resources().threads
+        found = [
+            find_preimages(self, preimages, scorer.scores(rows, n_threads), True, rows)
+            for rows in data.map_blocks(self._as_fitted)
+        ]
+        samples, errors = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return (samples, errors) if return_error else samples
+
+    def _invert_by_dual(self, scores: NDArray) -> NDArray:
+        """scikit-learn's inverse: the kernel between scores and those of the fit, times `dual_coef_`."""
+        known = np.asarray(self.X_transformed_fit_, dtype=np.float64)
         prepared = self._current_kernel().prepare(known).against(scores)
         rows = multiply_rows(prepared, np.asarray(self.dual_coef_, dtype=np.float64), self.resources().threads)
         return rows.astype(self.eigenvectors_.dtype, copy=False)
+
+    def _preimages(self) -> Preimages:
+        """What methods learn, kept until a fitted attribute is another object."""
+        if self._is_precomputed:
+            raise DataError(
+                "Pre-images are samples, and a precomputed kernel matrix has none. Pass samples and a kernel."
+            )
+        key = [
+            getattr(self, name, None) for name in ("X_fit_", "landmarks_", "eigenvectors_", "eigenvalues_", "gamma_")
+        ]
+        known = getattr(self, "_known_preimages", None)
+        if known is None or any(old is not new for old, new in zip(known[0], key, strict=True)):
+            weights = self._centering.weights
+            expansion = self.expansion()
+            assert expansion is not None
+            self._known_preimages = known = key, Preimages(expansion, weights, self.resources())
+        return known[1]
 
     # ------------------------------------------------------------------ neighbors
 
