@@ -338,17 +338,18 @@ def fit_warnings(
 ) -> list[MercerWarning]:
     """What the user should know about the spectrum and the scale of the data."""
     if not (pairs.values > 0).any():
-        return [_without_structure(kernel, A.n)]
-    many = A.n >= FEW_SAMPLES
-    unit = ""
-    if many and kernel.decreasing:
-        if not model.standardize and kernel.input_kind == "vectors":
-            unit = dominating_text(X, getattr(model, "feature_names_in_", None))
-        scale = _identity_warning(model, A, kernel, unit) or _constant_warning(model, A, kernel)
-        if scale is not None:
-            return [scale]
+        return [without_structure(kernel, A.n)]
+    of_scale, replaces = list[MercerWarning](), False
+    if kernel.decreasing and A.n >= FEW_SAMPLES:
+        own, row_sum = kernel.max_value or float(np.max(A.gram.diag())) + A.gram.shift, np.inf
+        if not A.gram.by_features:
+            relative = 1.0 if A.weights is None else A.weights / A.weights.mean()
+            row_sum = float(np.partition(A.n * (A.means + A.gram.shift) / own - relative, A.n // 2)[A.n // 2])
+        of_scale, replaces = scale_warnings(model, kernel, X, A.n, row_sum, A.trace / A.total_weight / own)
+    if replaces:
+        return of_scale
     indefinite = is_indefinite(pairs, A)
-    if many and not indefinite and float(pairs.values[0]) * (A.n - 1) < _FLAT * A.trace:
+    if A.n >= FEW_SAMPLES and not indefinite and float(pairs.values[0]) * (A.n - 1) < _FLAT * A.trace:
         text = "All eigenvalues are nearly equal: no direction stands out, so the components are not meaningful."
         return [MercerWarning(text, "meaningless", _scale_remedies(model, kernel))]
     found = direction_warnings(certificate) if certificate.converged else []
@@ -361,13 +362,44 @@ def fit_warnings(
             note(text)  # Isomap's matrices are, always
         else:
             found.insert(0, MercerWarning(text))
+    return found + of_scale
+
+
+def scale_warnings(
+    model: Any, kernel: Kernel, X: Any, n: int, row_sum: float, spread: float
+) -> tuple[list[MercerWarning], bool]:
+    """Warnings about the scale of the data, and whether they replace all others.
+
+    `row_sum` is the median off-diagonal sum of a row of the kernel matrix, `spread` the mean of 1 − k(x, y), both
+    relative to k(x, x).
+    """
+    if n < FEW_SAMPLES or not kernel.decreasing:
+        return [], False
+    unit = ""
+    if not model.standardize and kernel.input_kind == "vectors":
+        unit = dominating_text(X, getattr(model, "feature_names_in_", None))
+    if row_sum < _IDENTITY:
+        size = f"{row_sum:.2g}" if row_sum > 1e-3 else "below 0.001"
+        text = (
+            f"The kernel matrix is close to the identity (median off-diagonal row sum {size}), so the "
+            f"components are not meaningful. {unit}"
+        )
+        return [MercerWarning(text.strip(), "meaningless", _scale_remedies(model, kernel))], True
+    if spread < _CONSTANT:
+        linear = "PCA" if getattr(kernel, "smooth_at_zero", True) else "classical scaling of its distances"
+        text = (
+            f"The kernel is nearly constant on these data (mean similarity 1 − {spread:.1g}), so the "
+            f"components are close to those of {linear}."
+        )
+        return [MercerWarning(text, "caution", _scale_remedies(model, kernel))], True
     if unit:
         text = f"{unit} Its scale decides which rows are near." if unit.startswith("Column ") else unit
-        found.append(MercerWarning(text, "caution", [Remedy("standardize", True)]))
-    return found
+        return [MercerWarning(text, "caution", [Remedy("standardize", True)])], False
+    return [], False
 
 
-def _without_structure(kernel: Kernel, n: int) -> MercerWarning:
+def without_structure(kernel: Kernel, n: int) -> MercerWarning:
+    """All eigenvalues are zero."""
     if n == 1:
         return MercerWarning("There is only one sample, so all scores are zero. Pass at least two.", "meaningless")
     kinds = {
@@ -377,38 +409,6 @@ def _without_structure(kernel: Kernel, n: int) -> MercerWarning:
     guess = kinds.get(kernel.input_kind, "Are all rows equal, or is gamma far too small?")
     text = f"All samples are equal to this kernel, so all eigenvalues and scores are zero. {guess}"
     return MercerWarning(text, "meaningless")
-
-
-def _identity_warning(model: Any, A: Centered, kernel: Kernel, unit: str) -> MercerWarning | None:
-    """Of a matrix close to the identity: its components are arbitrary."""
-    if A.gram.by_features:
-        return None
-    own = kernel.max_value or float(np.max(A.gram.diag())) + A.gram.shift
-    weights = 1.0 if A.weights is None else A.weights / A.weights.mean()
-    row_sums = A.n * (A.means + A.gram.shift) / own - weights
-    row_sum = float(np.partition(row_sums, A.n // 2)[A.n // 2])
-    if row_sum >= _IDENTITY:
-        return None
-    size = f"{row_sum:.2g}" if row_sum > 1e-3 else "below 0.001"
-    text = (
-        f"The kernel matrix is close to the identity (median off-diagonal row sum {size}), so the "
-        f"components are not meaningful. {unit}"
-    )
-    return MercerWarning(text.strip(), "meaningless", _scale_remedies(model, kernel))
-
-
-def _constant_warning(model: Any, A: Centered, kernel: Kernel) -> MercerWarning | None:
-    """Of a matrix close to constant: its components are those of a linear method."""
-    own = kernel.max_value or float(np.max(A.gram.diag())) + A.gram.shift
-    spread = A.trace / A.total_weight / own
-    if spread >= _CONSTANT:
-        return None
-    linear = "PCA" if getattr(kernel, "smooth_at_zero", True) else "classical scaling of its distances"
-    text = (
-        f"The kernel is nearly constant on these data (mean similarity 1 − {spread:.1g}), so the "
-        f"components are close to those of {linear}."
-    )
-    return MercerWarning(text, "caution", _scale_remedies(model, kernel))
 
 
 def _scale_remedies(model: Any, kernel: Kernel) -> list[Remedy]:

@@ -1,7 +1,9 @@
 """Scores of samples by a fitted kernel PCA: by the kernel, by exact features or by a given matrix."""
 
+from copy import copy
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +15,7 @@ from mercer.linalg.gram import Centering
 from mercer.linalg.tiles import multiply_rows
 from mercer.numerics.blocking import block_rows, slices
 from mercer.numerics.threads import parallel, threads_for
+from mercer.storable import storable
 
 if TYPE_CHECKING:
     from mercer.linalg.feature_gram import FeatureGram
@@ -20,6 +23,27 @@ if TYPE_CHECKING:
 _SMALL = 250_000  # entries of k(X, X_fit_) that are evaluated in one call
 _ROUNDING = 64 * float(np.finfo(float).eps)  # of a sum, relative to the sum of moduli
 _FEATURE_ROWS = 2048  # samples whose features are computed at once
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class LandmarkCentering:
+    """What `transform` needs of a fit by landmarks S: scores are k(x, S)·alpha − offset, the mean is Σ sharesₛφ(s).
+
+    `samples` are S as the kernel compares them, and `kernel` may have another origin than that of the model.
+    """
+
+    kernel: Kernel
+    samples: Any
+    alpha: NDArray
+    offset: NDArray
+    shares: NDArray
+    mean: float  # squared length of the mean, as of `Centering`
+    total_weight: float
+    shift: ClassVar[float] = 0.0
+    origin: ClassVar[None] = None  # `kernel` has it already
+    by_features: ClassVar[bool] = False
+    weights: ClassVar[None] = None
 
 
 class KernelScores:
@@ -54,11 +78,27 @@ class KernelScores:
                 f"eigenvectors_ has shape {eigenvectors.shape}, but there are {len(centering.means)} training samples "
                 f"and {len(eigenvalues)} eigenvalues_. Set both attributes."
             )
-        self.samples, self.centering, self.features = samples, centering, features
+        self.samples, self.features = samples, features
+        self.centering: Centering | LandmarkCentering = centering
         self.kernel, self._plain_kernel = kernel, kernel
         if kernel is not None and centering.origin is not None:
             self.kernel = kernel.with_origin(centering.origin)
         self.alpha, self.offset = centering.dual(eigenvalues, eigenvectors)
+
+    @classmethod
+    def from_landmarks(cls, centering: LandmarkCentering, kernel: Kernel) -> Self:
+        """Scores by landmarks."""
+        made = cls.__new__(cls)
+        made.kernel = made._plain_kernel = kernel
+        made.samples, made.centering, made.features = centering.samples, centering, None
+        made.alpha, made.offset = centering.alpha, centering.offset
+        return made
+
+    def with_coefficients(self, alpha: NDArray, offset: NDArray) -> Self:
+        """Other functions of the same samples."""
+        made = copy(self)
+        made.alpha, made.offset = alpha, offset
+        return made
 
     def scores(self, X: Any, n_threads: int = 1) -> NDArray:
         """Scores, with the mean of the training samples removed."""

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import partial, update_wrapper
 from numbers import Integral, Real
+from types import MethodType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.certificates.residual import certify
+from mercer.certificates.residual import ResidualCertificate, certify
 from mercer.compat.sklearn_private import Interval, NotConvergedWarning, RealNotInt, StrOptions
 from mercer.contract import Eigenspectrum, KernelExpansion, Projection, TrainingSet
 from mercer.data.dataset import ArrayDataset, Dataset, Kind
@@ -33,13 +34,13 @@ from mercer.estimators._kernel_fit import (
     open_operator,
     standardized,
 )
-from mercer.estimators._kernel_scores import KernelScores
+from mercer.estimators._kernel_scores import KernelScores, LandmarkCentering
 from mercer.estimators._preimages import Preimages, find_preimages, outside_warning
 from mercer.kernels.base import FeatureMap, GammaMixin, Kernel, Precomputed, get_kernel
 from mercer.kernels.dot import choose_origin
 from mercer.kernels.names import ALIASES, KERNELS
 from mercer.linalg.completeness import exclude_missed
-from mercer.linalg.eigen import apply_conventions, remeasure
+from mercer.linalg.eigen import Eigenpairs, apply_conventions, remeasure
 from mercer.linalg.gram import Centered
 from mercer.linalg.tiles import multiply_rows
 from mercer.numerics.random_state import lazy_generator
@@ -51,6 +52,20 @@ from mercer.storable import Stored
 _SOLVERS = {"auto", "dense", "krylov", "landmark", "arpack", "randomized"}
 _RULES = {"elbow", "broken-stick", "parallel"}
 _PREIMAGES = {"auto", "ridge", "fixed-point", "kwok-tsang"}
+
+
+class available_in_batches:
+    """`partial_fit` of a model that can take batches; for others, hasattr is False and the error has a reason."""
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self.method = method
+        update_wrapper(self, method)  # type: ignore[arg-type]
+
+    def __get__(self, model: "KernelPCA | None", owner: type) -> Any:
+        if model is not None:
+            model._check_batches()
+            return MethodType(self.method, model)
+        return self.method
 
 
 class KernelPCA(Estimator):
@@ -142,6 +157,13 @@ class KernelPCA(Estimator):
         Coefficients of the inverse transform. Only if ``fit_inverse_transform=True``.
     X_transformed_fit_ : ndarray of shape (n_samples, n_components)
         Scores that the inverse transform was learned from. Only if ``fit_inverse_transform=True``.
+    landmarks_ : {ndarray, sparse matrix} of shape (n_landmarks, n_features)
+        The landmarks, in the units of X. Only for fits by landmarks, which have no ``X_fit_`` and no
+        ``eigenvectors_`` unless ``refine`` was set.
+    landmark_indices_ : ndarray of shape (n_landmarks,) or None
+        Indices of the landmarks among all samples; None if they were passed as samples.
+    n_samples_seen_ : int
+        Number of samples of positive weight in all batches. Only for fits by landmarks.
     n_components_ : int
         Number of components.
     n_samples_ : int
@@ -188,7 +210,7 @@ class KernelPCA(Estimator):
     _stored_attributes = (
         *COMMON_ATTRIBUTES,
         Stored("eigenvalues_", "float", "k"),
-        Stored("eigenvectors_", "float", "nk"),
+        Stored("eigenvectors_", "float", "nk", optional=True),
         Stored("explained_variance_", "float", "k", finite=False),
         Stored("explained_variance_ratio_", "float", "k", finite=False),
         Stored("total_variance_", "number", finite=False),
@@ -200,6 +222,11 @@ class KernelPCA(Estimator):
         Stored("X_transformed_fit_", "float", "rk", optional=True),
         Stored("_centering", "object", optional=True),
         Stored("_kept", "bool", "m", optional=True),
+        Stored("landmarks_", "object", optional=True),
+        Stored("landmark_indices_", "int", "r", optional=True),
+        Stored("n_samples_seen_", "count", optional=True),
+        Stored("_landmark_state", "object", optional=True),
+        Stored("_dtype", "text", optional=True),
         Stored("_kind", "text"),
     )
     _parameter_constraints: ClassVar[dict] = {
@@ -305,15 +332,63 @@ class KernelPCA(Estimator):
         self._fit(self._open(X, reset=True), sample_weight)
         return self
 
+    @available_in_batches
+    @fit_method
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Add a batch of samples, by landmarks: kernel PCA of all samples so far.
+
+        It continues a fit by landmarks, or begins a new one. Landmarks join where the batch is approximated worse than
+        the samples before it, until there are `n_landmarks` of them in all; those passed as `landmarks` stay as they
+        are. The kernel is that of the first batch, ``gamma="median"`` included.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, Dataset} of shape (n_samples, n_features)
+            The batch, of one sample or more.
+        y : Ignored
+            Present for API consistency.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As in `fit`.
+
+        Returns
+        -------
+        self : KernelPCA
+            The model with one batch more.
+
+        Notes
+        -----
+        Coordinates of earlier samples along landmarks that join are not known. They are taken to be zero, and
+        ``certificate_`` allows for them, so ``eigenvalues_`` lie within their intervals but need not be the lower ends.
+        A cluster that appears when all `n_landmarks` are used is not resolved; the certificate shows what is left.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer.estimators import KernelPCA
+        >>> X = np.random.default_rng(0).normal(size=(300, 3))
+        >>> model = KernelPCA(2, kernel="rbf", gamma=0.5)
+        >>> for batch in (X[:100], X[100:200], X[200:]):
+        ...     model = model.partial_fit(batch)
+        >>> model.n_samples_seen_
+        300
+        """
+        from mercer.estimators._kernel_landmarks import fit_batch
+
+        fit_batch(self, X, sample_weight, self._rng())
+        return self
+
     def _fit(self, data: Dataset, sample_weight: Any) -> NDArray | None:
         """Find the components; returns the scores of the training samples unless some have weight zero."""
-        n_given, rng = len(data), lazy_generator(self.random_state)
+        given, rng = data, lazy_generator(self.random_state)
         data, weights, kernel, feature_map = self._prepare(data, sample_weight, rng)
         plan = plan_kernel_pca(self, data, kernel, feature_map)
         if plan.warning is not None:
             warn(plan.warning)
         if plan.route == "landmarks":
-            return self._fit_landmarks(data, weights, kernel, plan, rng)
+            from mercer.estimators._kernel_landmarks import fit_landmarks, training
+
+            fit_landmarks(self, training(data, weights, kernel, given, sample_weight), kernel, plan, rng)
+            return None
 
         X = self._load(data, kernel)
         origin = self._origin(plan, kernel, X, feature_map)
@@ -332,26 +407,41 @@ class KernelPCA(Estimator):
             certificate = certify(pairs, tol=plan.tol, bound=bound, evidence=evidence, entry_error=A.entry_error)
             pairs = apply_conventions(pairs, floor=A.floor, root=A.root)
 
-        self.plan_, self.certificate_ = plan, certificate.with_zeros(pairs.values == 0)
-        self.kernel_, self.gamma_ = kernel, self._gamma(kernel, data.shape[1])
-        dtype = np.float32 if data.dtype == np.float32 else np.float64
-        self._set_spectrum(pairs.values, A, is_indefinite(pairs, A), dtype)
-        self.eigenvectors_ = pairs.vectors.astype(dtype, copy=False)
-        copied = self.copy_X and not data.owns_samples and data.kind != "precomputed"
-        self.X_fit_ = X.copy() if copied and hasattr(X, "copy") else X
-        self._centering = replace(A.centering(), origin=origin)
+        self._set_exact(data, X, kernel, plan, A, pairs, certificate, origin)
         gram: Any = A.gram
         if feature_map is not None and gram.by_features and not feature_map.identity:
             self._known_features = self.X_fit_, kernel, gram.of_samples(self.X_fit_)
         scores = A.training_scores(pairs)
-        if not certificate.converged:
-            text = f"The solver stopped after {certificate.n_passes} passes. {certificate.summary}"
-            warn(text, category=NotConvergedWarning, remedies=[Remedy("max_iter", 2 * certificate.n_passes)])
         warn_each(fit_warnings(self, A, kernel, X, pairs, self.certificate_))
         del A, gram
+        dtype = self.eigenvalues_.dtype
         if self.fit_inverse_transform:
             self._learn_inverse(scores, X, weights, dtype)
-        return scores.astype(dtype, copy=False) if len(data) == n_given else None
+        return scores.astype(dtype, copy=False) if len(data) == len(given) else None
+
+    def _set_exact(
+        self,
+        data: Dataset,
+        X: Any,
+        kernel: Kernel,
+        plan: Plan,
+        A: Centered,
+        pairs: Eigenpairs,
+        certificate: ResidualCertificate,
+        origin: NDArray | None,
+    ) -> None:
+        """The attributes of components of all samples."""
+        self.plan_, self.certificate_ = plan, certificate.with_zeros(pairs.values == 0)
+        self.kernel_, self.gamma_ = kernel, self._gamma(kernel, data.shape[1])
+        dtype = np.float32 if data.dtype == np.float32 else np.float64
+        self._set_spectrum(pairs.values, A.n, A.trace, A.total_weight, is_indefinite(pairs, A), dtype)
+        self.eigenvectors_ = pairs.vectors.astype(dtype, copy=False)
+        copied = self.copy_X and not data.owns_samples and data.kind != "precomputed"
+        self.X_fit_ = X.copy() if copied and hasattr(X, "copy") else X
+        self._centering = replace(A.centering(), origin=origin)
+        if not certificate.converged and not plan.approximate:
+            text = f"The solver stopped after {certificate.n_passes} passes. {certificate.summary}"
+            warn(text, category=NotConvergedWarning, remedies=[Remedy("max_iter", 2 * certificate.n_passes)])
 
     def _prepare(
         self, data: Dataset, sample_weight: Any, rng: Callable[[], np.random.Generator]
@@ -386,18 +476,11 @@ class KernelPCA(Estimator):
             kernel.validate(X, data.source.name)
         return X
 
-    def _fit_landmarks(
-        self,
-        data: Dataset,
-        weights: NDArray | None,
-        kernel: Kernel,
-        plan: Plan,
-        rng: Callable[[], np.random.Generator],
-    ) -> NDArray | None:
-        """The Nyström approximation; sets every fitted attribute."""
-        from mercer.estimators._kernel_landmarks import fit_landmarks  # type: ignore[import-not-found,unused-ignore]
+    def _check_batches(self) -> None:
+        """Raise for models without `partial_fit`."""
+        from mercer.estimators._kernel_landmarks import check_batches
 
-        return fit_landmarks(self, data, weights, kernel, plan, rng)
+        check_batches(self)
 
     def _plan(self, data: Dataset, sample_weight: Any) -> Plan:
         data, _, kernel, feature_map = self._prepare(data, sample_weight, lazy_generator(self.random_state))
@@ -449,24 +532,26 @@ class KernelPCA(Estimator):
         self._kept = kept
         return ArrayDataset(K[kept][:, kept], "precomputed"), weights[kept]
 
-    def _set_spectrum(self, values: NDArray, A: Centered, indefinite: bool, dtype: Any) -> None:
+    def _set_spectrum(
+        self, values: NDArray, n_samples: int, trace: float, total_weight: float, indefinite: bool, dtype: Any
+    ) -> None:
         """Eigenvalues, variances and their ratios."""
-        degrees = A.total_weight - 1
+        degrees = total_weight - 1
         if degrees <= 0:
             warn(
-                f"The weights sum to {A.total_weight:g}, and variances divide by their sum minus one, so they are nan. "
+                f"The weights sum to {total_weight:g}, and variances divide by their sum minus one, so they are nan. "
                 "Weights are counts of rows."
             )
         per_degree = 1 / degrees if degrees > 0 else np.nan
-        ratio = values / A.trace if A.trace > 0 else np.zeros(len(values))
-        self.n_components_, self.n_samples_ = len(values), A.n
+        ratio = values / trace if trace > 0 else np.zeros(len(values))
+        self.n_components_, self.n_samples_ = len(values), n_samples
         with np.errstate(over="ignore"):
             self.eigenvalues_ = values.astype(dtype, copy=False)
             self.explained_variance_ = (values * per_degree).astype(dtype, copy=False)
         self.explained_variance_ratio_ = (np.full(len(values), np.nan) if indefinite else ratio).astype(
             dtype, copy=False
         )
-        self.total_variance_ = max(A.trace, 0.0) * per_degree
+        self.total_variance_ = max(trace, 0.0) * per_degree
         if dtype == np.float32 and not np.isfinite(self.eigenvalues_).all():
             raise DataError(
                 f"The largest eigenvalue is {values[0]:.3g}, which float32 cannot represent. Scale the data down, or "
@@ -528,10 +613,17 @@ class KernelPCA(Estimator):
 
     def _scorer(self) -> KernelScores:
         """From the fitted attributes as they are now, so that changes to them take effect."""
+        if isinstance(self._centering, LandmarkCentering):
+            return KernelScores.from_landmarks(self._centering, self._centering.kernel)
         kernel = None if self._is_precomputed else self._current_kernel()
         features = self._features() if self._centering.by_features else None
         values, vectors = np.asarray(self.eigenvalues_), np.asarray(self.eigenvectors_)
         return KernelScores(kernel, self.X_fit_, self._centering, values, vectors, features)
+
+    @property
+    def _samples(self) -> Any:
+        """Samples that the model kept, as the kernel compares them: all, or the landmarks."""
+        return self._centering.samples if isinstance(self._centering, LandmarkCentering) else self.X_fit_
 
     def _features(self) -> Any:
         """Exact features of the training samples; kept until `X_fit_` or `kernel_` is another object."""
@@ -560,13 +652,13 @@ class KernelPCA(Estimator):
     def _block_scores(self) -> Callable[[Any, int], NDArray]:
         """The scores of a block, with what was prepared once for all blocks."""
         prepared = partial(_score_block, self._scorer(), getattr(self, "scale_", None), getattr(self, "_kept", None))
-        return partial(prepared, self.eigenvectors_.dtype == np.float32)
+        return partial(prepared, self.eigenvalues_.dtype == np.float32)
 
     def _scores(self, rows: Any, n_threads: int) -> NDArray:
         return self._block_scores()(rows, n_threads)
 
     def _score_dtype(self, data: Any) -> Any:
-        single = data.dtype == np.float32 and self.eigenvectors_.dtype == np.float32
+        single = data.dtype == np.float32 and self.eigenvalues_.dtype == np.float32
         return np.float32 if single else np.float64
 
     def component_functions(self, X: Any) -> NDArray:
@@ -584,7 +676,7 @@ class KernelPCA(Estimator):
         """
         data, scorer, n_threads = self.open(X), self._scorer(), self.resources().threads
         blocks = data.map_blocks(lambda block: scorer.functions(self._as_fitted(block), n_threads))
-        return np.concatenate(list(blocks)).astype(self.eigenvectors_.dtype, copy=False)
+        return np.concatenate(list(blocks)).astype(self.eigenvalues_.dtype, copy=False)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the fraction of the variance of X that the components explain, in the feature space.
@@ -719,7 +811,7 @@ class KernelPCA(Estimator):
         known = np.asarray(self.X_transformed_fit_, dtype=np.float64)
         prepared = self._current_kernel().prepare(known).against(scores)
         rows = multiply_rows(prepared, np.asarray(self.dual_coef_, dtype=np.float64), self.resources().threads)
-        return rows.astype(self.eigenvectors_.dtype, copy=False)
+        return rows.astype(self.eigenvalues_.dtype, copy=False)
 
     def _preimages(self) -> Preimages:
         """What methods learn, kept until a fitted attribute is another object."""
@@ -789,14 +881,15 @@ class KernelPCA(Estimator):
         """Where neighbors are searched, kept until a fitted attribute is another object."""
         from mercer.linalg.neighbors import KernelSpace, Points
 
-        key = (space, id(self.X_fit_), id(self.eigenvectors_), id(self.eigenvalues_), self.gamma_)
+        samples = self._samples
+        key = (space, id(samples), id(getattr(self, "eigenvectors_", None)), id(self.eigenvalues_), self.gamma_)
         known = getattr(self, "_known_space", None)
         if known is not None and known[0] == key:
             return known[1]
         if space == "kernel":
-            made: Any = KernelSpace(self.X_fit_, self._current_kernel())
+            made: Any = KernelSpace(samples, self._current_kernel())
         else:
-            made = Points.from_rows(self._scorer().scores(self.X_fit_, self.resources().threads))
+            made = Points.from_rows(self._scorer().scores(samples, self.resources().threads))
         self._known_space = key, made
         return made
 
@@ -805,7 +898,7 @@ class KernelPCA(Estimator):
     def spectrum(self) -> Eigenspectrum:
         """Eigenvalues with their intervals."""
         values = np.asarray(self.eigenvalues_, dtype=np.float64)
-        weight = self.n_samples_ if self._centering.weights is None else float(self._centering.weights.sum())
+        weight = self._centering.total_weight
         trace = self.total_variance_ * (weight - 1)
         return Eigenspectrum(
             eigenvalues=values,
@@ -826,6 +919,9 @@ class KernelPCA(Estimator):
 
     def training_set(self) -> TrainingSet:
         """The training samples in the units of X."""
+        if isinstance(self._centering, LandmarkCentering):
+            known = self.landmark_indices_
+            return TrainingSet(self.landmarks_, np.arange(len(self._samples)) if known is None else known, None, None)
         kept, samples = getattr(self, "_kept", None), self.X_fit_
         if hasattr(self, "scale_"):
             samples = (
@@ -851,8 +947,11 @@ class KernelPCA(Estimator):
         """The component functions as sums over training samples; None for a precomputed kernel."""
         if self._is_precomputed:
             return None
-        alpha = self._centering.dual(np.asarray(self.eigenvalues_), np.asarray(self.eigenvectors_))[0]
         scale, n_threads = getattr(self, "scale_", None), self.resources().threads
+        if isinstance(self._centering, LandmarkCentering):
+            c = self._centering
+            return KernelExpansion(c.kernel, c.samples, c.alpha, c.shares, scale, n_threads)
+        alpha = self._centering.dual(np.asarray(self.eigenvalues_), np.asarray(self.eigenvectors_))[0]
         return KernelExpansion(self._current_kernel(), self.X_fit_, alpha, self._centering.shares, scale, n_threads)
 
     # ------------------------------------------------------------------ scikit-learn

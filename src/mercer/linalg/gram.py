@@ -349,6 +349,11 @@ class Centering:
         return self.weights / self.weights.sum()
 
     @property
+    def total_weight(self) -> float:
+        """Σw."""
+        return float(len(self.means) if self.weights is None else self.weights.sum())
+
+    @property
     def mean(self) -> float:
         """Mean entry of the kernel matrix after the shift."""
         return float(self.shares @ self.means)

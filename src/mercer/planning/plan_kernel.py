@@ -35,8 +35,8 @@ _PASSES_SECONDS = 600.0  # nominal time of all passes from which landmarks repla
 _PRODUCT_COST = 3.0  # nominal nanoseconds for the products with an entry
 _FEW_PASSES = 9
 _LANDMARKS, _MOST_LANDMARKS, _FEWEST_LANDMARKS, _REFINED_LANDMARKS = 1000, 3000, 50, 2000
-_POOL = 16  # samples for each landmark to choose it from, at least
-_MOST_POOL, _POOL_ENTRIES = 100_000, 20_000_000
+_POOL = 8  # samples for each landmark to choose it from, at least
+_MOST_POOL, _POOL_ENTRIES = 100_000, 8_000_000
 _DENSE = Dense()
 
 
@@ -165,6 +165,14 @@ def plan_kernel_pca(
     return _instead(smallest, sizes, budget)
 
 
+def plan_landmarks(model: Any, data: Dataset, kernel: Kernel, reason: str, n_samples: int | None = None) -> Plan:
+    """Landmarks, whatever else would fit: for samples that come in batches."""
+    budget, n = model.resources(), len(data) if n_samples is None else n_samples
+    sizes = _sizes(model, data, kernel, None, n, True, budget)
+    plan = _with_inverse(_landmarks(sizes, budget, reason), sizes)
+    return check_memory(plan, budget, (Remedy("n_landmarks", max(1, plan.n_landmarks // 2)),))
+
+
 def uses_landmarks(model: Any) -> bool:
     """Whether the parameters request landmarks."""
     given = model.n_landmarks is not None or model.landmarks is not None or model.refine
@@ -182,7 +190,9 @@ def _sizes(
     model: Any, data: Dataset, kernel: Kernel, feature_map: FeatureMap | None, n: int, landmarks: bool, budget: Budget
 ) -> KernelSizes:
     precomputed = kernel.input_kind == "precomputed"
-    given = None if model.landmarks is None else max(1, getattr(model.landmarks, "shape", [len(model.landmarks)])[0])
+    given = model.landmarks
+    if given is not None:
+        given = max(1, given.shape[0] if hasattr(given, "shape") else len(given))
     copies = not precomputed and (model.copy_X or model.standardize or not data.in_memory)
     return KernelSizes(
         n=n,
