@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from dask.delayed import Delayed
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from mercer.budget import format_bytes
@@ -81,7 +81,9 @@ def open_collection(X: Any, kind: Kind = "vectors") -> "DaskDataset":
 def read_collection(X: Any, kind: Kind) -> Collection:
     """The partitions of X; nothing is computed."""
     if isinstance(X, Delayed):  # it has every attribute
-        raise TypeError("X is a Delayed object. Convert it with dask.array.from_delayed or dask.dataframe.from_delayed.")
+        raise TypeError(
+            "X is a Delayed object. Convert it with dask.array.from_delayed or dask.dataframe.from_delayed."
+        )
     is_frame = hasattr(X, "columns") and hasattr(X, "partitions")
     if kind != "vectors":
         return _read_samples(X, kind, is_frame)
@@ -196,7 +198,7 @@ class DaskDataset(Dataset):
         """The samples of a collection. Partitions are counted if Dask does not know their lengths."""
         partitions, counts, reader = collection
         sizes = None
-        if counts is None or reader.kind != "vectors" or reader.is_sparse:
+        if counts is None or reader.is_sparse:
             tasks = [executor.task(_measure, partition, reader) for partition in partitions]
             counts, sizes = map(list, zip(*executor.gather(tasks), strict=True))
         n_samples, n_features = sum(counts), reader.n_features
@@ -418,7 +420,7 @@ class VectorReader:
         elif hasattr(partition, "columns"):
             partition = self._in_order(partition, first_row).to_numpy(dtype=self.dtype, na_value=np.nan)
         elif isinstance(partition, np.ma.MaskedArray):
-            partition = partition.astype(self.dtype).filled(np.nan)
+            partition = np.ma.filled(partition.astype(self.dtype), np.nan)
         return _aligned(np.asarray(partition), self.dtype)
 
     def _in_order(self, frame: Any, first_row: int) -> Any:
@@ -435,7 +437,7 @@ class VectorReader:
         return frame[list(names)]
 
 
-def _aligned(array: NDArray, dtype: DTypeLike = None) -> NDArray:
+def _aligned(array: NDArray, dtype: np.dtype | None = None) -> NDArray:
     """What arrives over a network may start at any byte; products of such arrays take twice as long."""
     return np.require(array, dtype=dtype, requirements=["C", "A"])
 
@@ -448,6 +450,7 @@ class SampleReader:
     n_features: int
     feature_names: tuple[str, ...] | None = None
     dtype: np.dtype = field(default=np.dtype(object), init=False)
+    is_sparse: bool = field(default=False, init=False)
 
     def __call__(self, partition: Any, first_row: int, allow_nan: bool = False) -> Dataset:
         name = f"X, from row index {first_row}" if first_row else "X"

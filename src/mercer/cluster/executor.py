@@ -16,6 +16,7 @@ from typing import Any
 import cloudpickle
 import dask
 import numpy as np
+from dask.delayed import delayed
 
 import mercer
 from mercer.errors import ClusterError, MercerError
@@ -290,7 +291,7 @@ def pairwise(values: Iterable[Any], combine: Callable[[Any, Any], Any]) -> Any:
 
 def delayed_run(func: Any, *args: Any) -> Any:
     """func(*args) as a delayed object, where a `Sealed` stands for what is in it."""
-    return dask.delayed(_run, pure=False)(func, *args)
+    return delayed(_run, pure=False)(func, *args)
 
 
 def _identity(value: Any) -> Any:
@@ -335,9 +336,7 @@ def _check_versions(client: Any) -> None:
     ours, others = _versions(), []
     for worker, found in client.run(_versions, on_error="return").items():
         if isinstance(found, ModuleNotFoundError):
-            raise ClusterError(
-                f"A worker has no module {found.name}. Install mercer {ours['mercer']} on all workers."
-            )
+            raise ClusterError(f"A worker has no module {found.name}. Install mercer {ours['mercer']} on all workers.")
         if isinstance(found, dict):
             others += [f"{name} {found[name]} on {worker}" for name in ours if found[name] != ours[name]]
     if others:

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-import dask
 import dask.array as da
 import numpy as np
+from dask.delayed import delayed
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted
@@ -49,14 +49,16 @@ def lazy_transform(model: Any, X: Any, method: str = "transform", **options: Any
     else:
         width = int(model.n_features_in_)
         dtype = np.dtype(np.float64 if method == "impute" else model._score_dtype(sample))
-    work = dask.delayed(Sealed(_Chunkwise(for_workers(model), method, options, reader, width, dtype)), pure=False)
+    work = delayed(Sealed(_Chunkwise(for_workers(model), method, options, reader, width, dtype)), pure=False)
     lengths = [np.nan] * len(partitions) if counts is None else counts
     starts: list[Any] = [None] * len(partitions) if counts is None else [0, *accumulate(counts)]
     chunks = [
-        da.from_delayed(delayed_run(work, partition, i, starts[i]), shape=(length, width), dtype=dtype)
+        da.from_delayed(  # type: ignore[no-untyped-call]
+            delayed_run(work, partition, i, starts[i]), shape=(length, width), dtype=dtype
+        )
         for i, (partition, length) in enumerate(zip(partitions, lengths, strict=True))
     ]
-    return da.concatenate(chunks, allow_unknown_chunksizes=True)
+    return da.concatenate(chunks, allow_unknown_chunksizes=True)  # type: ignore[no-untyped-call]
 
 
 def lazy_fit_transform(model: Any, X: Any, scores: NDArray | None) -> Any:
@@ -65,7 +67,7 @@ def lazy_fit_transform(model: Any, X: Any, scores: NDArray | None) -> Any:
     if scores is None:
         return lazy_transform(model, X)
     known = hasattr(X, "chunks") and not np.isnan(X.chunks[0]).any()
-    return da.from_array(scores, chunks=(X.chunks[0] if known else len(scores), -1))
+    return da.from_array(scores, chunks=(X.chunks[0] if known else len(scores), -1))  # type: ignore[no-untyped-call]
 
 
 def check_output_config(model: Any) -> None:
