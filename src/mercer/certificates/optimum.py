@@ -37,6 +37,8 @@ class OptimumCertificate(Certificate):
         Number of iterations.
     notes : tuple of str
         Further statements.
+    n_terms : int
+        Number of values whose log-likelihoods the objective adds up, 1 for a mean: gradients are judged relative to it.
     """
 
     objective: str
@@ -46,6 +48,7 @@ class OptimumCertificate(Certificate):
     tol: float
     n_iter: int
     notes: tuple[str, ...] = ()
+    n_terms: int = 1
 
     @property
     def converged(self) -> bool:  # type: ignore[override]
@@ -55,12 +58,12 @@ class OptimumCertificate(Certificate):
     @property
     def certified(self) -> bool:
         """Whether the search came to rest: at a small gradient, and at no bound of a variable."""
-        return self.gradient <= min(self.tol, _STRICT) and not self.notes
+        return self.gradient <= min(self.tol, _STRICT * self.n_terms) and not self.notes
 
     @property
     def summary(self) -> str:
         after = f"after {counted(self.n_iter, 'iteration')} the largest entry of the gradient is {self.gradient:.1g}"
-        if self.converged and self.gradient > _STRICT:
+        if self.converged and self.gradient > _STRICT * self.n_terms:
             return f"Optimum not established: {after}; the tolerance of {self.tol:g} is too large."
         if self.converged:
             return f"Local optimum at best: {after} (tolerance {self.tol:g}); {_ELSEWHERE}."

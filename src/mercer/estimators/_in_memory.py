@@ -1,0 +1,146 @@
+"""What estimators share that hold all rows in memory and search by gradients: rows of mean zero and mean square one."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.data.dataset import Dataset
+from mercer.errors import DataError, ParameterError
+from mercer.estimators._base import Estimator
+from mercer.numerics.rounding import TINY, UNIT, power_of_two
+from mercer.planning.plan import check_memory
+from mercer.storable import storable
+
+_TOO_FAR = "The rows are so large that their differences overflow. Scale them down."
+
+
+@storable
+@dataclass(frozen=True)
+class LBFGS:
+    """The solver of a plan that minimizes a function of the rows."""
+
+    description = "L-BFGS"
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class StandardizedRows:
+    """y = (x − mean)/scale. The scale is the same for all columns, or the standard deviation of each."""
+
+    mean: NDArray
+    scale: NDArray
+
+    @classmethod
+    def fit(cls, rows: NDArray, standardize: bool) -> Self:
+        """Mean and size of the rows; constant columns, and rows that are all equal, have the size 1."""
+        unit = power_of_two(np.abs(rows).max(initial=0.0))
+        mean = (rows / unit).mean(axis=0) * unit
+        with np.errstate(over="ignore", invalid="ignore"):
+            moved = rows - mean
+            unit = power_of_two(np.abs(moved).max(initial=0.0))
+            moved /= unit
+        if not np.isfinite(moved).all():
+            raise DataError(_TOO_FAR)
+        squares = np.einsum("ij,ij->j", moved, moved) / len(rows)
+        squares[squares <= (8 * UNIT * np.abs(mean) / unit) ** 2] = 0.0  # equal numbers and their rounded mean
+        sizes = np.sqrt(squares if standardize else np.full(len(squares), squares.mean())) * unit
+        return cls(mean, np.where(sizes > 0, sizes, 1.0))
+
+    @property
+    def variance(self) -> float:
+        """Square of the common scale."""
+        with np.errstate(over="ignore", under="ignore"):
+            square = float(np.square(self.scale[0]))
+        if not TINY <= square < np.inf:
+            raise DataError(f"The variance of rows of size {self.scale[0]:.1g} is out of range. Use another unit.")
+        return square
+
+    def transform(self, rows: Any) -> NDArray:
+        """y of rows, dense."""
+        rows = rows.toarray() if sparse.issparse(rows) else rows
+        with np.errstate(over="ignore", invalid="ignore"):
+            moved = np.asarray((rows - self.mean) / self.scale)
+        if not np.isfinite(moved).all():
+            raise DataError(_TOO_FAR)
+        return moved
+
+    def inverse_transform(self, moved: NDArray) -> NDArray:
+        """x of y."""
+        return moved * self.scale + self.mean
+
+
+class InMemoryEstimator(Estimator):
+    """A model of rows y in memory: `_fit` starts with `_training_rows`, `_encode` returns the scores of other rows."""
+
+    n_components: int
+    n_components_: int
+    _rows: StandardizedRows
+
+    def _encode(self, Y: NDArray, n_threads: int) -> NDArray:
+        """Scores of standardized rows."""
+        raise NotImplementedError
+
+    def _training_rows(self, data: Dataset, standardize: bool, sample_weight: Any) -> NDArray:
+        """The rows of a fit, standardized; sets `plan_` and the sizes."""
+        name, (n, d), k = type(self).__name__, data.shape, int(self.n_components)
+        if sample_weight is not None:
+            message = f"{name} does not support sample_weight."
+            raise ParameterError("sample_weight", "given", "None", message=message)
+        if n < 2:
+            raise DataError(f"{name} needs at least two rows, but X has n_samples = {n}.")
+        if k > d or k >= n:
+            requirement = f"at most n_features = {d} and less than n_samples = {n}"
+            raise ParameterError("n_components", k, requirement)
+        self.plan_ = check_memory(self._plan(data, None), self.resources())
+        rows = data.load()
+        rows = np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
+        self._rows, self.n_samples_, self.n_components_ = StandardizedRows.fit(rows, standardize), n, k
+        Y = self._rows.transform(rows)
+        if not np.abs(Y).max() > 1e-12 * max(1.0, float(np.abs(rows / self._rows.scale).max())):
+            raise DataError(f"All rows of X are equal, so {name} has nothing to fit.")
+        return Y
+
+    def _scores(self, rows: Any, n_threads: int) -> NDArray:
+        with np.errstate(over="ignore", invalid="ignore"):  # scores that overflow are reported with their row
+            return self._encode(self._rows.transform(rows), n_threads)
+
+    def _check_scores_given(self, X: Any) -> NDArray:
+        """The argument of an inverse transform."""
+        check_is_fitted(self)
+        scores = check_array(X, input_name="X", dtype=np.float64)
+        if scores.shape[1] != self.n_components_:
+            expected = f"but inverse_transform expects {self.n_components_}: one per component."
+            raise DataError(f"X has {scores.shape[1]} features, {expected}")
+        return scores
+
+    @property
+    def _n_features_out(self) -> int:
+        check_is_fitted(self)
+        return self.n_components_
+
+    # ------------------------------------------------------------------ the contract
+
+    def spectrum(self) -> None:
+        """The coordinates have no variances of their own."""
+
+    def linear_map(self) -> None:
+        """The scores are not linear in X."""
+
+    def training_set(self) -> Any:
+        """No training rows are kept."""
+
+    def project(self, rows: Any, *, rounding: bool = False) -> None:
+        """The scores are not projections."""
+
+    def expansion(self) -> None:
+        """The scores are not sums of a kernel."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
