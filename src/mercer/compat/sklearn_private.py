@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import (
+    HasMethods,
     Interval,
     InvalidParameterError,
     RealNotInt,
@@ -23,6 +24,7 @@ from mercer.errors import MercerWarning, ParameterError
 from mercer.text import short_repr, shorten
 
 __all__ = [
+    "HasMethods",
     "Interval",
     "InvalidParameter",
     "NotConvergedWarning",

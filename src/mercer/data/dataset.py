@@ -281,20 +281,20 @@ def prefetch(data: Dataset, size: int) -> Generator[Samples, None, None]:
                     coming.result()
 
 
-def regroup(pieces: Iterable[Samples], size: int) -> Iterator[Samples]:
-    """The same samples in blocks of exactly `size`, except for the last one."""
-    waiting: list[Samples] = []
+def regroup(pieces: Iterable[NDArray], size: int) -> Iterator[NDArray]:
+    """The same rows in blocks of exactly `size`, except for the last one."""
+    waiting: list[NDArray] = []
     count = 0
     for piece in pieces:
-        while count + piece.shape[0] >= size:
+        while count + len(piece) >= size:
             head = piece[: size - count]
-            yield concatenate_samples([*waiting, head])
-            piece, waiting, count = piece[head.shape[0] :], [], 0
-        if piece.shape[0]:
+            yield np.concatenate([*waiting, head]) if waiting else head
+            piece, waiting, count = piece[len(head) :], [], 0
+        if len(piece):
             waiting.append(piece)
-            count += piece.shape[0]
+            count += len(piece)
     if waiting:
-        yield concatenate_samples(waiting)
+        yield np.concatenate(waiting)
 
 
 def concatenate_samples(parts: list[Samples]) -> Samples:

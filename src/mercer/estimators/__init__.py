@@ -4,10 +4,13 @@ from importlib import import_module
 from typing import Any
 
 _MODULES = {
+    "Autoencoder": "autoencoder",
     "FactorAnalysis": "factor_analysis",
+    "GPLVM": "gplvm",
     "IncrementalPCA": "incremental_pca",
     "KernelPCA": "kernel_pca",
     "LocallyLinearEmbedding": "lle",
+    "NoveltyDetector": "novelty",
     "PCA": "pca",
     "ProbabilisticPCA": "probabilistic_pca",
     "locally_linear_embedding": "lle",

@@ -226,14 +226,20 @@ class LinearEstimator(Estimator):
         unit = UNIT_SINGLE if self.components_.dtype == np.float32 else UNIT
         relative = gamma(map.axes.shape[1] + 8) + 4 * unit
         with np.errstate(over="ignore", invalid="ignore"):
-            moved = (dense - map.mean) / map.scale
+            moved = dense - map.mean
+            if hasattr(self, "scale_"):
+                moved /= map.scale
             scores = moved @ axes.T
-            outside = moved - scores @ axes
-            q, squares = np.einsum("ij,ij->i", outside, outside), np.einsum("ij,ij->i", moved, moved)
-            q = np.where(q <= relative**2 * squares, 0.0, np.nan_to_num(q, nan=_HUGE))
+            lengths = np.sqrt(np.einsum("ij,ij->i", moved, moved))
+            if not np.isfinite(lengths).all():  # squares that overflow
+                lengths = np.hypot.reduce(moved, axis=1)
+            moved -= scores @ axes
+            q = np.einsum("ij,ij->i", moved, moved)
+            is_rounding = np.isfinite(lengths) & (np.sqrt(q) <= relative * lengths)
+            q = np.where(is_rounding, 0.0, np.nan_to_num(q, nan=_HUGE))
             if not rounding:
                 return Projection(scores, q, kept)
-            error = np.nan_to_num(relative * np.sqrt(squares), nan=_HUGE)
+            error = np.nan_to_num(relative * lengths, nan=_HUGE)
             q_error = np.nan_to_num(2 * np.sqrt(q) * error + error**2, nan=_HUGE)
         return Projection(scores, q, kept, np.repeat(error[:, None], scores.shape[1], 1), q_error)
 

@@ -933,6 +933,9 @@ class KernelPCA(Estimator):
     def project(self, rows: Any, *, rounding: bool = False) -> Projection:
         """Scores and squared distances from the subspace of the components, in the feature space."""
         scorer, n_threads, rows = self._scorer(), self.resources().threads, self._as_fitted(rows)
+        if self._is_precomputed:  # there is no k(x, x)
+            kept = np.asarray(self.eigenvalues_) > 0
+            return Projection(scorer.scores(rows, n_threads)[:, kept], None, kept)
         scores, norms = scorer.scores_and_norms(rows, n_threads)
         q = np.maximum(norms - np.einsum("ij,ij->i", scores, scores), 0.0)
         kept = np.asarray(self.eigenvalues_) > 0
