@@ -1,7 +1,7 @@
 """`make attack`: all problems of a seed by two processes, and a table; exit code 1 if a statement is violated.
 
 ARGS="--only pca_sparse" runs a family, "--only pca_sparse:0:17" one problem; "--problems 0.1" a tenth of each family;
-"--edition new" attacks the linear estimators of the second edition.
+"--edition new" attacks the estimators of the second edition.
 """
 
 import argparse

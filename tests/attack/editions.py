@@ -1,14 +1,16 @@
-"""The edition that is attacked: that of `mercer_old`, or the linear estimators of `mercer.estimators`."""
+"""The edition that is attacked: that of `mercer_old`, or the estimators of `mercer.estimators`."""
 
 from contextlib import contextmanager
 from contextvars import ContextVar
+from importlib import import_module
 
 import mercer_old
 from support.editions import new_class
 
 _edition = ContextVar("edition", default="old")
-LINEAR = ("PCA", "IncrementalPCA")
+WRITTEN = ("PCA", "IncrementalPCA", "KernelPCA", "LocallyLinearEmbedding")
 RENAMED = {"forget": "forgetting_factor"}
+KERNEL_MODULES = ("distance", "dot", "histograms", "algebra")
 
 
 @contextmanager
@@ -21,13 +23,29 @@ def attacking(edition):
         _edition.reset(token)
 
 
+def attacked():
+    """ "old" or "new"."""
+    return _edition.get()
+
+
 def exists(name, edition):
     """Whether the edition has this estimator, and the attack knows how to use it."""
-    return edition == "old" or (name in LINEAR and new_class(name) is not None)
+    return edition == "old" or (name in WRITTEN and new_class(name) is not None)
 
 
 def estimator(name, *args, **params):
-    """An estimator of the edition under attack."""
+    """An estimator of the edition under attack; kernels among its parameters become those of that edition."""
     if _edition.get() == "old":
         return getattr(mercer_old, name)(*args, **params)
-    return new_class(name)(*args, **{RENAMED.get(key, key): value for key, value in params.items()})
+    params = {RENAMED.get(key, key): translated(value) for key, value in params.items()}
+    return new_class(name)(*args, **params)
+
+
+def translated(value):
+    """The kernel of the second edition with the same parameters; anything else as it is."""
+    if not hasattr(value, "with_params"):
+        return value
+    name = type(value).__name__
+    modules = (import_module(f"mercer.kernels.{module}") for module in KERNEL_MODULES)
+    made = next(getattr(module, name) for module in modules if hasattr(module, name))
+    return made(**{key: translated(part) for key, part in value.get_params(deep=False).items()})

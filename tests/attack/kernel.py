@@ -8,12 +8,13 @@ import numpy as np
 from scipy import sparse
 
 from attack import rows as shapes
+from attack.editions import estimator
 from attack.kernels import kernel_matrix
 from attack.precise import DD
 from attack.problems import Problem, family
 from attack.truth import copied, kernel_truth, known, scaled_rows, truth_of
-from mercer import KernelPCA
 from mercer.kernels import RBF, Cosine, Laplacian, Linear, Matern, Polynomial, Sigmoid
+from mercer.planning import plan_kernel as new_plans
 from mercer_old.plans import kernel as plans
 from mercer_old.sources.chunked import ChunkedRows
 from support.elsewhere import ELSEWHERE, brought_here
@@ -59,6 +60,11 @@ def fitted_in_chunks(model, X, weights=None):
 def fitted(model, X, weights=None, anew=False):
     if not anew:
         return model.fit(X, sample_weight=weights)
+    if type(model).__module__ == "mercer.estimators.kernel_pca":
+        with patch.object(new_plans, "_OPTIONS", (new_plans._matrix_free,)), patch.object(new_plans, "SMALL_SAMPLES", 0):
+            model.fit(X, sample_weight=weights)
+        assert model.plan_.route == "matrix-free"
+        return model
     with patch("mercer_old.models.kernel_model.choose_plan", recomputed):
         return model.fit(X, sample_weight=weights)
 
@@ -71,7 +77,8 @@ def kpca(rng, X, kernel, words, weights=None, solver="auto", k=None, groups=None
     fit = fitted_in_chunks if solver == "spread" else partial(fitted, anew=anew)
     k = k or int(rng.integers(1, max(2, min(n - 1, n // 10 if anew or solver == "krylov" else n) + 1)))
     solver_name = "auto" if anew else solver
-    model = KernelPCA(k, kernel=kernel, eigen_solver=solver_name, random_state=0, n_jobs=int(rng.integers(1, 3)))
+    settings = dict(kernel=kernel, eigen_solver=solver_name, random_state=0, n_jobs=int(rng.integers(1, 3)))
+    model = estimator("KernelPCA", k, **settings)
 
     def truth(model):
         counts = weights if groups is None else np.bincount(groups).astype(float)
@@ -100,7 +107,7 @@ def kernel_ordinary_krylov(rng):
     return kpca(rng, shapes.ordinary(rng, n, d), RBF(0.3 / d), "ordinary rows", solver=solver)
 
 
-@family(60, "KernelPCA")
+@family(60, "KernelPCA", editions=("old",))
 def kernel_spread(rng):
     """Tiles between pieces that lie apart, with weights or without."""
     n, d = int(rng.integers(TINY, 130)), int(rng.integers(1, 6))
@@ -125,7 +132,7 @@ def kernel_offset(rng):
     return kpca(rng, X, kernel, f"mean of {offset:.0e}", solver=str(rng.choice(["auto", "dense"])))
 
 
-@family(60, "KernelPCA")
+@family(60, "KernelPCA", editions=("old",))
 def kernel_elsewhere(rng):
     """Products that another library computes, on a device of its own."""
     n, d = int(rng.integers(TINY, 120)), int(rng.integers(1, 9))
@@ -286,7 +293,7 @@ def kernel_all(rng):
     n, d = int(rng.integers(3, 40)), int(rng.integers(1, 6))
     X, kernel = rng.normal(size=(n, d)) + rng.choice([0.0, 10.0]), some_kernel(rng, d)
     problem = kpca(rng, X, kernel, "all components")
-    model = KernelPCA(kernel=kernel, random_state=0, n_jobs=1)
+    model = estimator("KernelPCA", kernel=kernel, random_state=0, n_jobs=1)
     words = f"KernelPCA(None, {kernel}) of {n}×{d}"
     return Problem(lambda: model.fit(X), problem.truth, words)
 

@@ -4,13 +4,15 @@ from dataclasses import replace
 from unittest.mock import patch
 
 import numpy as np
+from scipy import sparse
 
+from attack.editions import attacked, estimator
 from attack.precise import DD
 from attack.problems import Problem, family
 from attack.truth import truth_of
-from mercer import LocallyLinearEmbedding
+from mercer.estimators import _local_embedding as new_embedding
 from mercer.kernels import RBF, Laplacian
-from mercer_old.fits.local import embedding
+from mercer_old.fits.local import embedding as old_embedding
 
 METHODS = ("standard", "modified", "hessian", "ltsa")
 SOLVERS = ("auto", "arpack", "dense")
@@ -39,19 +41,20 @@ def lle(rng, X, words, **settings):
         "method": str(rng.choice(METHODS)),
         "eigen_solver": str(rng.choice(SOLVERS)),
     } | settings
-    model = LocallyLinearEmbedding(**settings, random_state=0, n_jobs=1)
-    kept, align = [], embedding.align
+    model = estimator("LocallyLinearEmbedding", **settings, random_state=0, n_jobs=1)
+    home, name = (old_embedding, "align") if attacked() == "old" else (new_embedding, "alignment_matrix")
+    kept, align = [], getattr(home, name)
 
     def assembled(*arguments, **more):
         kept.append(align(*arguments, **more))
         return kept[-1]
 
     def fit():
-        with patch("mercer_old.fits.local.embedding.align", assembled):
+        with patch.object(home, name, assembled):
             return model.fit(X)
 
     said = ", ".join(str(value) for value in settings.values())
-    return Problem(fit, lambda _: [bottom_truth(M.toarray()) for M in kept], f"LLE({said}) of {n}×{d}: {words}")
+    return Problem(fit, lambda _: [bottom_truth(np.asarray(M.toarray() if sparse.issparse(M) else M)) for M in kept], f"LLE({said}) of {n}×{d}: {words}")
 
 
 def sheet(rng, n):
@@ -120,7 +123,7 @@ def lle_metrics(rng):
     return lle(rng, SHAPES[name](rng, int(rng.integers(16, 50))), name, metric=metric)
 
 
-@family(30, "LocallyLinearEmbedding")
+@family(30, "LocallyLinearEmbedding", editions=("old",))
 def lle_parts(rng):
     """Groups far from each other, each embedded on its own with its own certificate."""
     X = groups(rng, int(rng.integers(40, 70)))

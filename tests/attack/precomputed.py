@@ -3,18 +3,18 @@
 import numpy as np
 from scipy.linalg import hadamard
 
+from attack.editions import estimator
 from attack.kernel import TINY
 from attack.precise import DD, sqrt
 from attack.problems import Problem, family
 from attack.truth import kernel_truth, known
-from mercer import KernelPCA
 
 
 def precomputed(rng, K, words, truth=None, k=None, solver=None):
     n = len(K)
     solver = solver or ("krylov" if n >= TINY and rng.random() < 0.6 else str(rng.choice(["auto", "dense"])))
     k = k or int(rng.integers(1, max(2, (n // 10 if solver == "krylov" else n // 2) + 1)))
-    model = KernelPCA(k, kernel="precomputed", eigen_solver=solver, random_state=0, n_jobs=1)
+    model = estimator("KernelPCA", k, kernel="precomputed", eigen_solver=solver, random_state=0, n_jobs=1)
     if rng.random() < 0.1 and 1e-30 < np.abs(K).max() < 1e30 and truth is None:
         K = K.astype(np.float32)
     peak = float(np.abs(K).max())

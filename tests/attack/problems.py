@@ -12,7 +12,7 @@ from attack.judge import Claims, Verdict, judge, judge_landmarks
 from mercer import errors
 from mercer_old.errors import MercerError
 
-SAME = ("All rows look the same", "All rows are the same", "All rows are equal")
+SAME = ("All rows look the same", "All rows are the same", "All rows are equal", "All samples are equal")
 OR_TOO_SMALL = "scale them up"  # then the sentence names the other cause too
 VISIBLE = 1e-8  # of the sum of squares, or of n times the largest entry: an eigenvalue that is no rounding
 
@@ -36,6 +36,7 @@ class Family:
     make: Callable[[np.random.Generator], Problem]
     count: int  # in a full attack
     model: str
+    editions: tuple[str, ...] = ("old", "new")  # that have what it attacks
 
     def problem(self, seed, i):
         return self.make(np.random.default_rng([seed, zlib.crc32(self.name.encode()), i]))
@@ -44,11 +45,11 @@ class Family:
 FAMILIES: dict[str, Family] = {}
 
 
-def family(count, model):
+def family(count, model, editions=("old", "new")):
     """Register a function from a random generator to a problem, by its name."""
 
     def register(make):
-        FAMILIES[make.__name__] = Family(make.__name__, make, count, model)
+        FAMILIES[make.__name__] = Family(make.__name__, make, count, model, editions)
         return make
 
     return register
@@ -84,7 +85,7 @@ def compare(problem, model, certificate, verdict, said):
             return
         captured = None if problem.captured is None else problem.captured(model)
         judge_landmarks(truth, certificate, model.eigenvalues_, captured, verdict)
-    elif kind in ("GapCertificate", "PartsCertificate", "PlacedCertificate"):
+    elif kind in ("GapCertificate", "PartsCertificate", "PlacedCertificate", "PlacementCertificate"):
         compare_embedding(truth, model, getattr(certificate, "landmarks", certificate), verdict)
         return
     else:
