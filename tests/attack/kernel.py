@@ -61,7 +61,10 @@ def fitted(model, X, weights=None, anew=False):
     if not anew:
         return model.fit(X, sample_weight=weights)
     if type(model).__module__ == "mercer.estimators.kernel_pca":
-        with patch.object(new_plans, "_OPTIONS", (new_plans._matrix_free,)), patch.object(new_plans, "SMALL_SAMPLES", 0):
+        with (
+            patch.object(new_plans, "_OPTIONS", (new_plans._matrix_free,)),
+            patch.object(new_plans, "SMALL_SAMPLES", 0),
+        ):
             model.fit(X, sample_weight=weights)
         assert model.plan_.route == "matrix-free"
         return model

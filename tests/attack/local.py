@@ -54,7 +54,11 @@ def lle(rng, X, words, **settings):
             return model.fit(X)
 
     said = ", ".join(str(value) for value in settings.values())
-    return Problem(fit, lambda _: [bottom_truth(np.asarray(M.toarray() if sparse.issparse(M) else M)) for M in kept], f"LLE({said}) of {n}×{d}: {words}")
+    return Problem(
+        fit,
+        lambda _: [bottom_truth(np.asarray(M.toarray() if sparse.issparse(M) else M)) for M in kept],
+        f"LLE({said}) of {n}×{d}: {words}",
+    )
 
 
 def sheet(rng, n):

@@ -9,7 +9,11 @@ from attack.problems import FAMILIES, try_problem
 
 def names_of(seed, only=None, share=1.0, edition="old"):
     """family:seed:number of every problem that is asked for, families taking turns."""
-    known = {name: family for name, family in FAMILIES.items() if edition in family.editions and exists(family.model, edition)}
+    known = {
+        name: family
+        for name, family in FAMILIES.items()
+        if edition in family.editions and exists(family.model, edition)
+    }
     chosen = [name.partition(":")[0] for name in only or known]
     unknown = [name for name in chosen if name not in known]
     if unknown:

@@ -211,7 +211,7 @@ def find_components(model: Any, A: Centered, plan: Plan, samples: Samples, memor
         if asked is None and plan.route == "features" and not isinstance(plan.solver, Dense):
             k = samples.n_features
         elif isinstance(asked, Integral) and k > A.n:
-            warn(f"n_components={asked} exceeds the number of samples: {counted(A.n, 'component')} are computed.")
+            warn(f"n_components={asked} exceeds the number of samples, {A.n:,}, and was reduced to it.")
         pairs = plan.solver.solve(A, min(k, A.n), rng)
     else:
         pairs = _solve_fraction(model, A, plan, samples, memory)
@@ -338,7 +338,7 @@ def fit_warnings(
 ) -> list[MercerWarning]:
     """What the user should know about the spectrum and the scale of the data."""
     if not (pairs.values > 0).any():
-        return [without_structure(kernel, A.n)]
+        return [without_structure(kernel, A.n, pairs.lowest if is_indefinite(pairs, A) else 0.0)]
     of_scale, replaces = list[MercerWarning](), False
     if kernel.decreasing and A.n >= FEW_SAMPLES:
         own, row_sum = kernel.max_value or float(np.max(A.gram.diag())) + A.gram.shift, np.inf
@@ -398,10 +398,16 @@ def scale_warnings(
     return [], False
 
 
-def without_structure(kernel: Kernel, n: int) -> MercerWarning:
-    """All eigenvalues are zero."""
+def without_structure(kernel: Kernel, n: int, lowest: float = 0.0) -> MercerWarning:
+    """All eigenvalues are zero, or negative down to `lowest`."""
     if n == 1:
         return MercerWarning("There is only one sample, so all scores are zero. Pass at least two.", "meaningless")
+    if lowest < 0:
+        text = (
+            "The kernel matrix has no positive eigenvalue once it is centered, so all scores are zero. It has one of at "
+            f"most {lowest:.3g}. Check that it contains similarities, not distances."
+        )
+        return MercerWarning(text, "meaningless")
     kinds = {
         "strings": "Are the strings equal, or too short to have anything in common?",
         "table": "Are all rows equal?",

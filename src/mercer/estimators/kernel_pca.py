@@ -537,7 +537,7 @@ class KernelPCA(Estimator):
     ) -> None:
         """Eigenvalues, variances and their ratios."""
         degrees = total_weight - 1
-        if degrees <= 0:
+        if degrees <= 0 and n_samples > 1:
             warn(
                 f"The weights sum to {total_weight:g}, and variances divide by their sum minus one, so they are nan. "
                 "Weights are counts of rows."

@@ -291,6 +291,7 @@ class FeatureMap(ABC):
     identity: bool = False  # whether the features are the samples themselves
     recomputable: bool = True  # whether they are cheap enough to be computed again for every block
     n_roundings: float = ROUNDINGS  # behind an entry of `transform`, relative to its own size
+    smallest: float = 0.0  # length of features to which errors are relative at least
     nnz: int | None = None  # stored entries of the features of the training samples, if they are sparse
 
     @abstractmethod
@@ -314,9 +315,10 @@ class FormulaMap(FeatureMap):
         *,
         identity: bool = False,
         sparse: bool = False,
+        smallest: float = 0.0,
     ) -> None:
         self.formula, self.n_features, self.n_roundings = formula, n_features, n_roundings
-        self.identity, self.sparse = identity, sparse
+        self.identity, self.sparse, self.smallest = identity, sparse, smallest
 
     def transform(self, samples: Any) -> Any:
         return self.formula(samples)
@@ -329,6 +331,7 @@ class ScaledMap(FeatureMap):
         self.inner, self.factor = inner, factor
         self.n_features, self.sparse, self.recomputable = inner.n_features, inner.sparse, inner.recomputable
         self.n_roundings, self.nnz = inner.n_roundings + 3, inner.nnz
+        self.smallest = inner.smallest * float(np.sqrt(factor))
 
     def transform(self, samples: Any) -> Any:
         return self.inner.transform(samples) * np.sqrt(self.factor)
@@ -344,6 +347,7 @@ class ConcatenatedMap(FeatureMap):
         self.parts = parts
         self.n_features = sum(part.n_features for part in parts)
         self.n_roundings = max(part.n_roundings for part in parts)
+        self.smallest = float(np.sqrt(sum(part.smallest**2 for part in parts)))
         self.sparse = any(part.sparse for part in parts)
         self.recomputable = all(part.recomputable for part in parts)
         stored = [part.nnz for part in parts if part.nnz is not None]

@@ -79,7 +79,8 @@ class MovedRows(DotKernel):
         return Kernel.diag_gradient(self, Z)
 
     def feature_map(self, samples: Any) -> FeatureMap:
-        return FormulaMap(self.rows, samples.shape[1], self.row_roundings(samples))
+        smallest = float(np.sqrt(self.magnitude(np.zeros(1))[0]))
+        return FormulaMap(self.rows, samples.shape[1], self.row_roundings(samples), smallest=smallest)
 
 
 def _directions(X: NDArray, origin: NDArray) -> NDArray:

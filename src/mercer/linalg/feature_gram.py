@@ -192,16 +192,16 @@ class FeatureGram(GramMatrix):
         """Of rounded features: their singular values move by at most ‖SδΦ‖_F, of their size before the move."""
         if not self.feature_map.n_roundings:
             return 0.0
-        off = gamma(self.feature_map.n_roundings) * float(
-            np.sqrt(2 * weights @ (self.diag() + self.origin @ self.origin))
-        )
+        least = self.origin @ self.origin + self.feature_map.smallest**2
+        off = gamma(self.feature_map.n_roundings) * float(np.sqrt(2 * weights @ (self.diag() + least)))
         return off * (2 * float(np.sqrt(weights @ self.diag())) + off)
 
     def likely_error(self, mean: float) -> float:
         """No entry is formed. What is left is rounding in the features, if their mean was subtracted."""
         eps = float(np.finfo(float).eps)
         size = float(np.mean(self.diag())) + float(self.origin @ self.origin)
-        return 16 * eps * (1.0 if self.is_sparse else eps) * size
+        of_features = (16 * eps * self.feature_map.smallest) ** 2
+        return 16 * eps * (1.0 if self.is_sparse else eps) * size + of_features
 
     def scatter_matrix(self, weights: NDArray | None) -> NDArray:
         """Σw(φ − mean)(φ − mean)ᵀ (D x D)."""

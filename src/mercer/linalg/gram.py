@@ -29,7 +29,7 @@ from mercer.linalg.tiles import (
 )
 from mercer.numerics.blocking import LANES, slices
 from mercer.numerics.products import row_slice
-from mercer.numerics.rounding import TINY, gamma
+from mercer.numerics.rounding import TINY, column_norms, gamma, norm
 from mercer.numerics.threads import parallel, threads_for
 from mercer.storable import storable
 
@@ -426,7 +426,7 @@ class Centered(SymmetricOperator):
         A -= means[:, None]
         if self.root is not None:
             A *= np.multiply.outer(self.root, self.root)
-        self._dense_error = gamma(self.n + 1) * float(np.sqrt(np.vdot(A, A)))
+        self._dense_error = gamma(self.n + 1) * norm(column_norms(A))
         return A
 
     @cached_property

@@ -172,12 +172,12 @@ class Arpack:
         instead = BlockKrylov(self.tol, 8, self.max_passes)
         if start is not None:
             return instead.solve(A, k, rng, start=start)
-        operator = _CountedProducts(A)
+        operator, wanted = _CountedProducts(A), min(k + 1, n - 1)  # one more tells where the others begin
         first = A.project(rng().standard_normal((n, 1)))[:, 0]
-        columns = min(n, max(2 * k + 10, 20))
+        columns = min(n, max(2 * wanted + 10, 20))
         try:
             values, U = eigsh(
-                operator, k, which="LA", v0=first, ncv=columns, tol=0.1 * self.tol, maxiter=self.max_passes
+                operator, wanted, which="LA", v0=first, ncv=columns, tol=0.1 * self.tol, maxiter=self.max_passes
             )
         except ArpackNoConvergence:
             return instead.solve(A, k, rng)
@@ -187,17 +187,20 @@ class Arpack:
         while probes.wanted:
             probes.add(A.matmat(probes.columns[-1]))
         values = np.einsum("ij,ij->j", U, products)
+        residuals = column_norms(products - U * values)
         return Eigenpairs(
-            values=values,
-            vectors=U,
-            residuals=column_norms(products - U * values),
-            products=products,
+            values=values[:k],
+            vectors=U[:, :k],
+            residuals=residuals[:k],
+            products=products[:, :k],
+            next_values=values[k:],
+            next_residuals=residuals[k:],
             norm=float(np.abs(values).max(initial=0.0)),
             lowest=np.inf if A.psd else probes.lowest_ritz_value(),
             probes=probes,
             product_error=A.product_error,
             n_passes=operator.count + N_POWERS,
-            n_products=operator.count + k + N_POWERS * N_PROBES,
+            n_products=operator.count + wanted + N_POWERS * N_PROBES,
         )
 
     def memory(self, n: int, k: int) -> int:
