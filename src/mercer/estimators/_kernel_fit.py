@@ -404,8 +404,8 @@ def without_structure(kernel: Kernel, n: int, lowest: float = 0.0) -> MercerWarn
         return MercerWarning("There is only one sample, so all scores are zero. Pass at least two.", "meaningless")
     if lowest < 0:
         text = (
-            "The kernel matrix has no positive eigenvalue once it is centered, so all scores are zero. It has one of at "
-            f"most {lowest:.3g}. Check that it contains similarities, not distances."
+            "The kernel matrix has no positive eigenvalue once it is centered, so all scores are zero. It has one of at"
+            f" most {lowest:.3g}. Check that it contains similarities, not distances."
         )
         return MercerWarning(text, "meaningless")
     kinds = {
