@@ -127,6 +127,12 @@ class MemoryLimitError(MercerError, MemoryError):
         self.needed, self.limit = needed, limit
 
 
+class ClusterError(MercerError, RuntimeError):
+    """A cluster has no workers, has other versions of the packages, or does not answer."""
+
+    exit_code = 6
+
+
 class OutputError(MercerError, OSError):
     """A file cannot be written."""
 

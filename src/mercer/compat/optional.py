@@ -1,7 +1,9 @@
 """Optional packages, imported when they are needed."""
 
+import sys
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 from mercer.errors import MissingDependencyError
 
@@ -28,3 +30,9 @@ def import_optional(name: str, extra: str, what: str = "") -> ModuleType:
             raise
         package = _PACKAGES.get(package, package)
         raise MissingDependencyError(what or f"Module {name}", package, extra) from None
+
+
+def is_dask_collection(X: Any) -> bool:
+    """Whether X is a collection of Dask, which has been imported by then."""
+    dask = sys.modules.get("dask")
+    return dask is not None and bool(dask.is_dask_collection(X))

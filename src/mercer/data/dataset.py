@@ -281,20 +281,20 @@ def prefetch(data: Dataset, size: int) -> Generator[Samples, None, None]:
                     coming.result()
 
 
-def regroup(pieces: Iterable[NDArray], size: int) -> Iterator[NDArray]:
-    """The same rows in blocks of exactly `size`, except for the last one."""
-    waiting: list[NDArray] = []
+def regroup(pieces: Iterable[Samples], size: int) -> Iterator[Samples]:
+    """The same samples in blocks of exactly `size`, except for the last one."""
+    waiting: list[Samples] = []
     count = 0
     for piece in pieces:
-        while count + len(piece) >= size:
+        while count + piece.shape[0] >= size:
             head = piece[: size - count]
-            yield np.concatenate([*waiting, head]) if waiting else head
-            piece, waiting, count = piece[len(head) :], [], 0
-        if len(piece):
+            yield concatenate_samples([*waiting, head])
+            piece, waiting, count = piece[head.shape[0] :], [], 0
+        if piece.shape[0]:
             waiting.append(piece)
-            count += len(piece)
+            count += piece.shape[0]
     if waiting:
-        yield np.concatenate(waiting)
+        yield concatenate_samples(waiting)
 
 
 def concatenate_samples(parts: list[Samples]) -> Samples:

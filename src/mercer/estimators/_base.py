@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial, wraps
+from inspect import signature
 from numbers import Integral, Real
 from pathlib import Path
 from types import FunctionType
@@ -24,6 +25,7 @@ from mercer.compat.array_api import (
     is_foreign,
     move_fitted,
 )
+from mercer.compat.optional import is_dask_collection
 from mercer.compat.sklearn_private import Interval, parameter_checks
 from mercer.data.dataset import ArrayDataset, Dataset, Kind
 from mercer.data.validation import as_dataset
@@ -54,6 +56,7 @@ COMMON_ATTRIBUTES = (
 )
 _FOLLOW_NAMESPACE = ("transform", "inverse_transform", "denoise", "impute", "score", "score_samples", "get_covariance",
                      "get_precision", "component_functions", "transform_to")  # fmt: skip
+_LAZY = ("transform", "inverse_transform", "impute")
 _WRITABLE = ("transform", "fit_transform", "inverse_transform", "denoise", "impute")
 
 
@@ -88,6 +91,21 @@ def fit_method(function: _Method) -> _Method:
     return wrapper  # type: ignore[return-value]
 
 
+def lazy_on_dask(method: _Method) -> _Method:
+    """A method of X that returns a Dask array for a Dask collection, without computing anything."""
+
+    @wraps(method)
+    def wrapper(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        if not is_dask_collection(X):
+            return method(self, X, *args, **kwargs)
+        from mercer.cluster import lazy_transform
+
+        options = signature(method).bind(self, X, *args, **kwargs).arguments
+        return lazy_transform(self, X, method.__name__, **dict(list(options.items())[2:]))
+
+    return wrapper  # type: ignore[return-value]
+
+
 class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A transformer with `memory_limit`, `n_jobs`, `random_state` and `progress`."""
 
@@ -101,10 +119,11 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     _parameter_constraints: ClassVar[dict]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Methods of a model whose arrays belong to another library compute in numpy and return such arrays."""
+        """Methods return arrays of the library of the fit, and Dask arrays for Dask collections."""
         for name in _FOLLOW_NAMESPACE:
             if isinstance(method := cls.__dict__.get(name), FunctionType):
-                setattr(cls, name, follow_namespace(method))
+                method = follow_namespace(method)
+                setattr(cls, name, lazy_on_dask(method) if name in _LAZY else method)
         super().__init_subclass__(**kwargs)
 
     # ------------------------------------------------------------------ a subclass writes
@@ -154,8 +173,13 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         data = self._open(X, reset=True)
         scores = self._fit(data, sample_weight)
+        if is_dask_collection(X):
+            from mercer.cluster import lazy_fit_transform
+
+            return lazy_fit_transform(self, X, scores)
         return self._transform_data(data) if scores is None else scores
 
+    @lazy_on_dask
     @follow_namespace
     def transform(self, X: Any) -> NDArray:
         """Return the scores of the rows of X.
@@ -332,6 +356,10 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if reset and hasattr(self, "n_features_in_"):
             for stored in self._stored_attributes:
                 self.__dict__.pop(stored.name, None)
+        if is_dask_collection(X):
+            from mercer.cluster import open_collection
+
+            X = open_collection(X, self.input_kind)
         return as_dataset(
             X,
             self,
