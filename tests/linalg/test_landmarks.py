@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mercer.data.dataset import ArrayDataset
-from mercer.kernels.distance import RBF
+from mercer.kernels.distance import RBF, PreparedEuclidean
 from mercer.kernels.dot import Linear
 from mercer.linalg import landmarks as module
 from mercer.linalg.landmarks import LandmarkFeatures, LandmarkState, Moments, accumulate_moments
@@ -143,6 +143,33 @@ def test_both_kinds_of_sums_agree_within_their_rounding():
     assert difference <= by_features.rounding + by_values.rounding
     assert abs(by_features.left - by_values.left) <= by_features.rounding + by_values.rounding
     assert by_values.roots >= by_features.roots
+
+
+@pytest.mark.parametrize(("gamma", "weighted"), [(0.05, False), (0.5, True)])
+def test_rounding_covers_errors_of_entries(gamma, weighted, monkeypatch):
+    """Errors of one size and the signs of A = ΦL⁻¹ change Σ‖φ‖² by 2Σ|δ||A|, to first order."""
+    w = np.random.default_rng(0).uniform(0.5, 2, size=500) if weighted else np.ones(500)
+    features, _ = LandmarkFeatures.from_samples(RBF(gamma), X[:60])
+    A = features.transform(X) @ features.inverse
+    monkeypatch.setattr(PreparedEuclidean, "entry_error", lambda self: 1e-6)
+    moments = moments_of(features, X, w if weighted else None)
+    assert moments.rounding >= 1e-6 * (2 * w @ np.abs(A).sum(axis=1) + w.sum())
+    norm_A = np.sqrt(w @ (A**2).sum(axis=1))
+    assert moments.rounding <= 1.1e-6 * (2 * np.sqrt(60 * w.sum()) * norm_A + w.sum())
+
+
+def test_rounding_covers_the_error_of_the_factor():
+    features, _ = LandmarkFeatures.from_samples(RBF(0.05), X[:60])
+    A = features.transform(X) @ features.inverse
+    moments = moments_of(replace(features, factor_error=1e-6), X)
+    largest = np.linalg.norm(A, 2) ** 2  # of AΔAᵀ with ‖Δ‖ = 1e-6
+    assert 1e-6 * largest <= moments.rounding <= 1.1e-6 * (A**2).sum()
+
+
+def test_rounding_covers_the_error_of_the_inverse():
+    features, _ = LandmarkFeatures.from_samples(RBF(0.05), X[:60])
+    moments = moments_of(replace(features, inverse_error=1e-6), X)
+    assert 2e-6 * (features.transform(X) ** 2).sum() <= moments.rounding <= 2.2e-6 * moments.diagonal
 
 
 @pytest.mark.parametrize("gamma", [0.5, 1e-3])

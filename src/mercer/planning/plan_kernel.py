@@ -36,7 +36,7 @@ _PRODUCT_COST = 3.0  # nominal nanoseconds for the products with an entry
 _FEW_PASSES = 9
 _LANDMARKS, _MOST_LANDMARKS, _FEWEST_LANDMARKS, _REFINED_LANDMARKS = 1000, 3000, 50, 2000
 _POOL = 8  # samples for each landmark to choose it from, at least
-_MOST_POOL, _POOL_ENTRIES = 100_000, 8_000_000
+_MOST_POOL, _POOL_ENTRIES = 100_000, 4_000_000
 _DENSE = Dense()
 
 
