@@ -318,3 +318,11 @@ def test_bounds_from_few_eigenpairs_contain_the_ends(gamma, wanted):
         if wanted >= r:  # nothing is lost then
             assert_allclose(end.below, exact[0], atol=1e-8)
             assert_allclose(end.above, exact[1], atol=1e-8)
+
+
+def test_stale_rows_may_cancel_the_mean():
+    """Coordinates −1 of 20 stale rows and 1 of 20 others: the mean is 0, and 0.5 as far as is known."""
+    moments = Moments(40.0, np.array([0.0, 0.5]), np.diag([0.0, 10.0]), 40.0, 20.0, 20.0, 0.0, 0.0, 0.0)
+    features, _ = LandmarkFeatures.from_samples(Linear(), np.eye(2))
+    state = LandmarkState(features, moments, 40, 40, None, 1, 20.0, 20.0)
+    assert state.variance[1] == pytest.approx(40.0)
