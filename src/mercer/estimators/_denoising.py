@@ -1,9 +1,10 @@
-"""Removing noise from rows by pre-images, at a level that each row shows by its distance from the components."""
+"""Removing noise from rows by pre-images, at a level that each row shows by itself."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 
 from mercer.estimators._preimages import RidgeInverse, spread
 
@@ -13,54 +14,57 @@ if TYPE_CHECKING:
 _LEVELS = 2.0 ** (np.arange(-6, 4) / 2)  # standard deviations of noise, relative to that of a column in the mean
 _LEVEL_ROWS = 300  # whose distances show how noise of a level looks
 _READABLE = 0.9  # fraction of them that must show their level, or the next one
-_USUAL = 1.1  # times the largest distance of held-out rows: farther ones are noisy
+_USUAL = 1.25  # times the most that a row of the fit shows: rows with more are noisy
+_MOST_COLUMNS = 1000  # in which noise is looked for
 _FLAT_PART, _FLAT, _LOW = 0.25, 2.0, 0.75  # so many eigenvalues differ by such a factor, and are below the mean
 _PROBE = 0.1  # standard deviations of noise: a step of differences
 
 
 class Denoiser:
-    """Removes noise from rows, whose level it reads off their distances from the components.
+    """Removes noise from rows, whose level each row shows by itself.
 
-    Rows of the fit with noise of ten levels show how far noise moves a row from p(y). For the level of a row, a ridge
-    regression from noisy scores to rows is learned and averaged with the other methods. The weights have the least
-    squared error on rows that the regressions did not see.
+    White noise shows where rows of the fit vary least: in the half of their principal axes with the smallest variances.
+    The median of the squared coordinates there is compared with that of rows of the fit with noise of ten levels. For
+    the level of a row, a ridge regression from noisy scores to rows is learned and averaged with other estimates; the
+    weights have the least squared error on rows that the regressions did not see.
 
-    Noise in the rows of the fit shows in the smallest eigenvalues of their covariance, which it makes nearly equal.
-    Other rows are taken to be as noisy at least. As these rows are targets of the regression, too, Stein's unbiased
-    estimate takes the place of the squared error: ‖x − x̂‖² + 2σ²·div x̂, up to a constant.
+    Noise in the rows of the fit makes the smallest variances nearly equal. Other rows are then taken to be as noisy at
+    least. As these rows are targets of the regression, too, Stein's unbiased estimate takes the place of the squared
+    error: ‖x − x̂‖² + 2σ²·div x̂, up to a constant.
     """
 
     def __init__(self, inverse: "Preimages") -> None:
-        self.inverse, rows = inverse, inverse.learning_rows
+        self.inverse, rows, weights = inverse, inverse.learning_rows, inverse.learning_weights
         self.some = spread(len(rows), _LEVEL_ROWS)
-        covariance = np.cov(rows.T, aweights=inverse.learning_weights, ddof=0).reshape(rows.shape[1], -1)
-        variances = np.maximum(np.linalg.eigvalsh(covariance), 0.0)
+        self.columns = spread(rows.shape[1], _MOST_COLUMNS)
+        self.mean = np.average(rows[:, self.columns], axis=0, weights=weights)
+        root = np.sqrt(weights / weights.sum())[:, None] * (rows[:, self.columns] - self.mean)
+        variances, axes = linalg.eigh(root.T @ root)
+        variances = np.maximum(variances, 0.0)
+        self.axes = axes[:, : max(1, len(variances) // 2)]
         self.sigmas = _LEVELS * np.sqrt(variances.mean())
-        distances = np.array([inverse.geometry.project(noisy(rows[self.some], sigma))[1] for sigma in self.sigmas])
-        self.medians = np.median(distances, axis=1)
-        found = np.abs(distances[:, :, None] - self.medians).argmin(axis=2)
+        shown = np.array([self.noise(noisy(rows[self.some], sigma)) for sigma in self.sigmas])
+        self.medians = np.median(shown, axis=1)
+        found = np.abs(shown[:, :, None] - self.medians).argmin(axis=2)
         near = np.abs(found - np.arange(len(self.sigmas))[:, None]) <= 1
         self.readable = near.mean(axis=1) >= _READABLE
-        self.usual = _USUAL * float(self._held_out_distances().max())
-        self.own_variance = _noise_variance(variances)
-        self.own_level = -1
+        self.usual = max(_USUAL * float(self.noise(rows).max()), float(self.medians[0]) / 2)
+        self.own_variance, self.own_level = _noise_variance(variances), -1
         if self.own_variance > 0:
             level = int(np.abs(np.log(self.sigmas**2 / (2 * self.own_variance))).argmin())
             self.own_level = level if self.readable[level] else -1
         self._blends: dict[int, tuple[NDArray, RidgeInverse]] = {}
 
-    def _held_out_distances(self) -> NDArray:
-        """‖φ(x) − p(y)‖ of samples as if they had not been in the fit: divided by 1 − leverage."""
-        geometry = self.inverse.geometry
-        squares = geometry.scores**2
-        sums = squares.sum(axis=0)
-        leverage = squares @ np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0) + 1 / len(squares)
-        return geometry.errors(geometry.samples, geometry.scores) / np.maximum(1 - leverage, 0.1)
+    def noise(self, rows: NDArray) -> NDArray:
+        """The root of the median squared coordinate along the axes of least variance."""
+        moved = np.asarray(rows[:, self.columns], dtype=np.float64) - self.mean
+        return np.sqrt(np.median((moved @ self.axes) ** 2, axis=1))
 
-    def levels(self, distances: NDArray) -> NDArray:
+    def levels(self, rows: NDArray) -> NDArray:
         """The level of noise of each row; −1: none, or none that can be read."""
-        found = np.abs(distances[:, None] - self.medians).argmin(axis=1)
-        return np.maximum(np.where((distances > self.usual) & self.readable[found], found, -1), self.own_level)
+        shown = self.noise(rows)
+        found = np.abs(shown[:, None] - self.medians).argmin(axis=1)
+        return np.maximum(np.where((shown > self.usual) & self.readable[found], found, -1), self.own_level)
 
     def denoise(self, Y: NDArray, level: int) -> NDArray:
         """Rows for the scores of rows with noise of a level."""
@@ -76,7 +80,7 @@ class Denoiser:
         """The regression for a level of noise, and the weights of both regressions and both other methods."""
         inverse, sigma, rows = self.inverse, self.sigmas[level], self.inverse.learning_rows
         geometry, row_weights, n_threads = inverse.geometry, inverse.learning_weights, inverse.geometry.n_threads
-        scores = geometry.project(noisy(rows, sigma))[0]
+        scores = geometry.scores_of(noisy(rows, sigma))
         learned = [inverse.ridge, RidgeInverse.fit(scores, rows, row_weights, n_threads)]
         some = self.some[self.some < len(rows) - len(rows) // 2] if len(rows) < 2 * len(self.some) else self.some
         others = np.setdiff1d(np.arange(len(rows)), some)
@@ -102,7 +106,7 @@ class Denoiser:
         if self.own_level >= 0:
             probes = np.random.default_rng(1).standard_normal(rows[some].shape)
             step = _PROBE * np.sqrt(self.own_variance)
-            moved = [geometry.project(noisy(rows, sigma)[some] + sign * step * probes)[0] for sign in (1, -1)]
+            moved = [geometry.scores_of(noisy(rows, sigma)[some] + sign * step * probes) for sign in (1, -1)]
             slopes = (predict(moved[0]) - predict(moved[1])) / (2 * step)
             targets -= self.own_variance * np.einsum("i,aij,ij->a", w, slopes, probes)
         return best_average(products, targets), learned[1]

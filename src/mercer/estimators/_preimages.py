@@ -126,13 +126,9 @@ class Geometry:
         self._prepared.against(Z).fill(slice(None), slice(None), K)
         return np.asarray(self.kernel.diag(Z)) - self.shift - 2 * np.einsum("ij,ij->i", C, K)
 
-    def project(self, Z: Any) -> tuple[NDArray, NDArray]:
-        """Scores of samples, and ‖φ(z) − p(y)‖."""
-        products = multiply_rows(self._prepared.against(Z), self._coefficients, self.n_threads)
-        Y = products[:, :-1] - self.alpha.T @ self._means
-        inner = np.einsum("ij,ij->i", products[:, :-1], Y) + products[:, -1]
-        squares = np.asarray(self.kernel.diag(Z)) - self.shift - 2 * inner + self.squared_norms(Y)
-        return Y, np.sqrt(np.maximum(squares, 0.0))
+    def scores_of(self, Z: Any) -> NDArray:
+        """Scores of samples."""
+        return multiply_rows(self._prepared.against(Z), self.alpha, self.n_threads) - self.alpha.T @ self._means
 
     def errors(self, Z: Any, Y: NDArray) -> NDArray:
         """‖p(y) − φ(z)‖ of every sample z and its scores y."""
@@ -459,12 +455,11 @@ class Preimages:
         self._check(method)
         return self._checked(Y, lambda: self._invert(Y, method))
 
-    def denoise(self, rows: Any) -> NDArray:
-        """Rows without their noise; for kernels that are not radial, those of "auto"."""
-        Y, distances = self.geometry.project(rows)
+    def denoise(self, rows: Any, Y: NDArray) -> NDArray:
+        """Rows without their noise, given their scores; for kernels that are not radial, those of "auto"."""
         if self.radial is None:
             return self.invert(Y, "auto")
-        return self._checked(Y, lambda: self._denoise(Y, self.denoiser.levels(distances)))
+        return self._checked(Y, lambda: self._denoise(Y, self.denoiser.levels(rows)))
 
     def _checked(self, Y: NDArray, compute: Any) -> NDArray:
         """Finite numbers, or an error; no negative ones for kernels of counts."""
@@ -609,7 +604,7 @@ def find_preimages(
             found = samples[nearest_items(preimages.geometry, Y)]
         result = found
     else:
-        found = preimages.denoise(rows) if rows is not None and method == "auto" else preimages.invert(Y, method)
+        found = preimages.denoise(rows, Y) if rows is not None and method == "auto" else preimages.invert(Y, method)
         scale = preimages.expansion.scale
         result = (found if scale is None else found * scale).astype(model.eigenvectors_.dtype, copy=False)
     return (result, preimages.geometry.errors(found, Y)) if return_error else result
