@@ -12,6 +12,7 @@ from sklearn.decomposition import KernelPCA as SklearnKernelPCA
 from sklearn.exceptions import NotFittedError
 
 import mercer_old
+import mercer_old.kernels
 from mercer.datasets import VOC, rings
 from mercer.errors import DataError, MercerWarning, ParameterError
 from mercer.estimators import PCA, KernelPCA
@@ -94,7 +95,8 @@ def test_the_learned_inverse_must_be_asked_for_before_the_fit():
 
 @pytest.mark.parametrize("kernel", ["linear", Linear(), 3 * Linear()])
 @pytest.mark.parametrize("offset", [0.0, 1e6])
-@pytest.mark.parametrize("options", [{}, {"eigen_solver": "krylov"}, {"standardize": True}])
+@pytest.mark.parametrize("options", [{}, {"n_landmarks": 30}, {"eigen_solver": "krylov"}, {"standardize": True}])
+@pytest.mark.filterwarnings("ignore:The 4 landmarks")
 def test_the_linear_kernel_gives_the_reconstruction_of_pca(kernel, offset, options):
     model = fitted(2, rows=X + offset, kernel=kernel, **options)
     truth = PCA(2, standardize="standardize" in options).fit(X + offset).denoise(NEW + offset)
@@ -136,6 +138,18 @@ def test_results_of_the_first_edition(index, method):
     known = first.set_params(preimage=method).inverse_transform(scores, return_error=True)
     assert_allclose(found[0], known[0], atol=1e-8)
     assert_allclose(found[1], known[1], atol=1e-8)
+
+
+@pytest.mark.parametrize("method", ["ridge", "fixed-point", "kwok-tsang"])
+@pytest.mark.filterwarnings("ignore:The 25 landmarks", "ignore:.*landmarks")
+def test_landmarks_stand_for_all_samples_as_in_the_first_edition(method):
+    new = fitted(4, landmarks=np.arange(25), preimage=method)
+    first = mercer_old.KernelPCA(4, kernel=mercer_old.kernels.RBF(0.3), landmarks=np.arange(25), preimage=method).fit(X)
+    scores = new.transform(NEW)
+    found, known = new.inverse_transform(scores, True), first.inverse_transform(scores, True)
+    assert_allclose(found[0], known[0], atol=1e-8)
+    assert_allclose(found[1], known[1], atol=1e-8)
+    assert np.isfinite(new.set_params(preimage=None).denoise(NEW)).all()
 
 
 # ---------------------------------------------------------------------- errors in the feature space

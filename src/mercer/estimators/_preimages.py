@@ -606,7 +606,7 @@ def find_preimages(
     else:
         found = preimages.denoise(rows, Y) if rows is not None and method == "auto" else preimages.invert(Y, method)
         scale = preimages.expansion.scale
-        result = (found if scale is None else found * scale).astype(model.eigenvectors_.dtype, copy=False)
+        result = (found if scale is None else found * scale).astype(model.eigenvalues_.dtype, copy=False)
     return (result, preimages.geometry.errors(found, Y)) if return_error else result
 
 
