@@ -119,5 +119,6 @@ def test_noise_of_rows_and_of_the_fit_is_recognized():
     for sigma in (0.1, 0.25, 0.5):
         noisy = KernelPCA(16, kernel="rbf", gamma=0.05).fit(train + sigma * rng.normal(size=train.shape))
         assert_allclose(np.sqrt(noisy._preimages().denoiser.own_variance), sigma, rtol=0.25)
+        assert noisy._preimages().denoiser.own_level >= 0
     blobs = KernelPCA(3, kernel="rbf", gamma=0.05).fit(rng.normal(size=(300, 12)))
     assert blobs._preimages().denoiser.own_variance == 0  # variances that are all equal are no noise

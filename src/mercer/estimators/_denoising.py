@@ -51,8 +51,7 @@ class Denoiser:
         self.usual = max(_USUAL * float(self.noise(rows).max()), float(self.medians[0]) / 2)
         self.own_variance, self.own_level = _noise_variance(variances), -1
         if self.own_variance > 0:
-            level = int(np.abs(np.log(self.sigmas**2 / (2 * self.own_variance))).argmin())
-            self.own_level = level if self.readable[level] else -1
+            self.own_level = int(np.abs(np.log(self.sigmas**2 / (2 * self.own_variance))).argmin())
         self._blends: dict[int, tuple[NDArray, RidgeInverse]] = {}
 
     def noise(self, rows: NDArray) -> NDArray:
