@@ -63,6 +63,30 @@ def test_the_worst_case_of_two_dimensions_is_covered():
         assert rho[0] ** 2 / c.gaps[0] >= theta * (1 - 1e-9)  # Kato and Temple: attained
 
 
+def test_residuals_in_one_direction_add_up():
+    """Three equal Ritz values whose residuals share a direction: an eigenvalue is farther off than any residual."""
+    coupling = 0.1 * np.sqrt(3)
+    M = np.eye(4)
+    M[:3, 3] = M[3, :3] = 0.1
+    M[3, 3] = 1 + coupling
+    U = np.eye(4)[:, :3]
+    R = M @ U - U
+    pairs = Eigenpairs(np.ones(3), U, np.linalg.norm(R, axis=0), M @ U, norm=1.5, bound=1.25, evidence="known")
+    true = np.linalg.eigvalsh(M)
+    assert true[3] > 1.25 and true[0] < 1 - 0.1
+    c = certify_gaps(pairs, tol=1e-6)
+    assert c.n_complete == 3 and (c.lower <= true[:3]).all() and (true[:3] <= c.upper).all()
+
+
+@pytest.mark.parametrize("values", [[1.0, 1.01, 3.0], [1.0, 2.99, 3.0]])
+def test_the_nearer_neighbor_decides_about_a_direction(values):
+    """Davis and Kahan: ρ over the distance to the eigenvalues on either side."""
+    rho = np.full(3, 1e-4)
+    pairs = Eigenpairs(np.array(values), np.eye(9)[:, :3], rho, np.eye(9)[:, :3], norm=9.0, bound=5.0, evidence="known")
+    c = certify_gaps(pairs, tol=1e-6)
+    assert c.angles[1] >= 1e-2 and not c.clusters
+
+
 def test_equal_eigenvalues_have_a_span_and_no_directions():
     values = np.array([1e-6, 1e-6, 1e-3, 1.0])
     c = certify_gaps(ritz_pairs(values, 2, 0.0), tol=1e-6)

@@ -14,7 +14,9 @@ from mercer.linalg.shift_invert import (
     ShiftedInverse,
     ShiftInvert,
     SparseFactor,
+    _Ritz,
     bottom_floor,
+    bound_by_inertia,
     count_negative_pivots,
     one_norm,
 )
@@ -102,6 +104,18 @@ def test_inertia_separates_what_probes_cannot(factor, gap):
     M, _ = with_spectrum(values)
     pairs = ShiftInvert(factor).solve(M, 2, lazy_generator(0))
     assert values[1] < pairs.bound <= values[2] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("factor", ["sparse", "dense"])
+def test_pivots_of_a_missed_eigenvalue_are_too_many(factor):
+    """Of three small eigenvalues one is not among the Ritz values: no bound may come of that."""
+    M, _ = with_spectrum(np.concatenate([[1e-3, 2e-3, 3e-3], np.linspace(0.5, 1.0, 57)]))
+    norm, rng = one_norm(M), np.random.default_rng(0)
+    found = np.linalg.eigh(np.asarray(M.toarray() if sparse.issparse(M) else M))[1]
+    for chosen, holds in ([1, 2, 3], True), ([1, 2, 4], False), ([1, 3, 4], False):
+        U = found[:, chosen]  # the first is constant
+        ritz = _Ritz.from_basis(U, M @ U, 3)
+        assert np.isfinite(bound_by_inertia(M, ritz, 2, norm, factor, rng)) == holds
 
 
 def test_a_bound_is_never_above_the_next_eigenvalue():
