@@ -266,13 +266,17 @@ class Executor:
                     "chunks, X.rechunk(…), or workers with more memory."
                 ) from None
             of_task = any(future.status == "error" for future in futures)
-            lost = type(error).__name__ in _LOST or (isinstance(error, OSError) and not of_task)
-            if isinstance(error, MercerError) or not lost:
+            if isinstance(error, MercerError) or of_task or not is_lost(error):
                 raise
             raise ClusterError(_scheduler_lost(self.client)) from None
 
     def _workers(self) -> dict[str, Any]:
         return dict(self.client.scheduler_info(n_workers=-1).get("workers", {}))
+
+
+def is_lost(error: Exception) -> bool:
+    """Whether an error is one of the connection."""
+    return isinstance(error, OSError) or type(error).__name__ in _LOST
 
 
 def pairwise(values: Iterable[Any], combine: Callable[[Any, Any], Any]) -> Any:
