@@ -28,6 +28,16 @@ FITS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def config():
+    """Dask's settings: clients whose scheduler is lost do not restore them."""
+    dask = pytest.importorskip("dask")
+    before = dask.config.config.copy()
+    yield
+    dask.config.config.clear()
+    dask.config.config.update(before)
+
+
 def rows():
     return da.random.RandomState(0).normal(size=(6000, 8), chunks=(500, 8)) * np.arange(1.0, 9.0)
 
