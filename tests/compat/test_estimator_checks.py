@@ -142,6 +142,8 @@ NEW_ESTIMATORS = [new_class(name)(**params) for name in new_classes(*NEW_PARAMET
 @parametrize_with_checks(NEW_ESTIMATORS, expected_failed_checks=expected_failures)
 @QUIET
 def test_checks_of_the_second_edition(estimator, check):
+    if estimator.__class__.__name__ == "KernelPCA" and "array_api" in str(check):  # which calls inverse_transform
+        estimator.set_params(preimage="auto")
     check(estimator)
 
 

@@ -1,6 +1,7 @@
 """The base class of all estimators: files in and out, all-or-nothing fits, the contract of a fitted model."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from functools import partial, wraps
 from inspect import signature
 from numbers import Integral, Real
@@ -70,7 +71,9 @@ def fit_method(function: _Method) -> _Method:
         namespace = ArrayNamespace.of(X) if is_foreign(X) else NUMPY
         try:
             self._validate_params()
-            with collect_warnings() as found, limit_memory(getattr(self, "memory_limit", None)):
+            memory_limit = getattr(self, "memory_limit", None)
+            limit = nullcontext() if memory_limit is None else limit_memory(memory_limit)
+            with collect_warnings() as found, limit:
                 if namespace is not NUMPY:
                     self._check_namespace(namespace)
                 if function.__name__ == "partial_fit" and hasattr(self, "n_features_in_"):
@@ -356,7 +359,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if reset and hasattr(self, "n_features_in_"):
             for stored in self._stored_attributes:
                 self.__dict__.pop(stored.name, None)
-        if is_dask_collection(X):
+        if not isinstance(X, np.ndarray) and is_dask_collection(X):
             from mercer.cluster import open_collection
 
             X = open_collection(X, self.input_kind)

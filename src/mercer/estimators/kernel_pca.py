@@ -497,7 +497,8 @@ class KernelPCA(Estimator):
     @property
     def _kernel_kind(self) -> Any:
         if isinstance(self.kernel, str):
-            return KERNELS[ALIASES.get(self.kernel, self.kernel)].input_kind
+            known = KERNELS.get(ALIASES.get(self.kernel, self.kernel))
+            return "vectors" if known is None else known.input_kind  # other names are rejected by fit
         return getattr(self.kernel, "input_kind", "any")
 
     def _open(self, X: Any, *, reset: bool, check_finite: bool = True) -> Dataset:
