@@ -335,7 +335,7 @@ def test_parts_of_the_doctor_are_those_of_the_package():
         for name in names
     }
     assert {(name, extra) for name, (_, extra) in health._PARTS.items()} <= extras
-    assert {name for name, _ in extras} - {"tqdm"} == set(health._PARTS)  # which the second edition needs
+    assert {name for name, _ in extras} - {"tqdm", "regex"} == set(health._PARTS)  # which the second edition needs
 
 
 def test_completion_is_offered_for_the_shell():

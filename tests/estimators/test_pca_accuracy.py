@@ -13,7 +13,7 @@ from sklearn import datasets
 from mercer.datasets import us_arrests
 from mercer.errors import DataError, MercerWarning
 from mercer.estimators import PCA, _linear_solve
-from mercer.numerics.rounding import chain, gamma
+from mercer.numerics.rounding import SHORT, chain, gamma
 from support.long_double import centred, holds, scatter_values, singular_values
 
 SOLVERS = ["auto", "full", "qr", "covariance_eigh", "gram", "krylov"]
@@ -120,8 +120,8 @@ def test_axes_of_wide_rows_have_the_residuals_that_are_certified():
 def test_intervals_hold_for_the_worst_rounding_of_products(standardize, monkeypatch):
     """Products whose errors have the size and the signs that hurt most, as far as theory allows."""
 
-    def worst(A, B):
-        product, error = A @ B, gamma(chain(len(B)))
+    def worst(A, B, short=SHORT):
+        product, error = A @ B, gamma(chain(len(B), short))
         return product * (1 - error * (1 - 2 * np.eye(len(product))))
 
     X = np.random.default_rng(0).normal(size=(2000, 1)) * np.ones(20)
