@@ -104,7 +104,7 @@ def associations(scores: Any, metadata: Any, *, adjust: str = "fdr") -> Associat
 
 
 def adjust_p_values(p_values: NDArray, method: str = "fdr") -> NDArray:
-    """Adjusted p-values of all tests together; those that are nan are no tests.
+    """Adjusted p-values of all tests together. NaN entries do not count as tests.
 
     "fdr" is the smallest false discovery rate at which Benjamini and Hochberg's procedure rejects a hypothesis, "holm"
     the smallest family-wise error rate of Holm's, "none" leaves them as they are.

@@ -46,7 +46,7 @@ def dominating_columns(rows: Any) -> DominatingColumns | None:
 
 
 def dominating_text(rows: Any, names: Sequence[Any] | None) -> str:
-    """A sentence about columns whose unit decides; "" if there are none."""
+    """Text of the warning about columns that dominate the variance; empty without such columns."""
     found = dominating_columns(rows)
     if found is None:
         return ""

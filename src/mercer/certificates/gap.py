@@ -1,8 +1,8 @@
 """Certificates of the smallest eigenpairs: residuals against gaps.
 
-Close to zero, "small compared with the largest eigenvalue" is no statement: eigenvalues of 10⁻¹¹ are separated by gaps
-of 10⁻¹¹. Let (θᵢ, uᵢ), i ≤ k, be Ritz pairs of M, smallest first, ρᵢ = ‖Muᵢ − θᵢuᵢ‖, ‖R‖² = Σρᵢ², and let all
-eigenvalues but the k smallest be at least b, with θₖ + ‖R‖ < b. Then
+An error that is small compared with the largest eigenvalue proves nothing close to zero, where eigenvalues of 10⁻¹¹
+are separated by gaps of 10⁻¹¹. Let (θᵢ, uᵢ), i ≤ k, be Ritz pairs of M, smallest first, ρᵢ = ‖Muᵢ − θᵢuᵢ‖, ‖R‖² = Σρᵢ²,
+and let all eigenvalues but the k smallest be at least b, with θₖ + ‖R‖ < b. Then
 
   value      λᵢ ≤ θᵢ (Cauchy); λᵢ ≥ θᵢ − ‖R‖, as k eigenvalues are that close to the θᵢ (Kahan) and all others exceed b
              λᵢ ≥ θᵢ − min(ρᵢ, ρᵢ²/δᵢ), where all other eigenvalues are at least δᵢ > ρᵢ from θᵢ (Kato and Temple)
@@ -60,7 +60,7 @@ class GapCertificate(Certificate):
     evidence : str
         How that is known.
     bound_beyond : float
-        Lower bound on all other eigenvalues; ∞ if there are none.
+        Lower bound on all other eigenvalues; ∞ if all were computed.
     rounding : float
         Eigenvalues and gaps up to this are rounding.
     caveats : tuple of str
@@ -280,7 +280,7 @@ class PlacementCertificate(Certificate):
         of the samples, the 95th percentile, the maximum.
     replacement_errors : ndarray of shape (n_components,)
         Root mean square distance of the landmarks from where the others would place them, relative to the spread. The
-        others were fitted with it, so this is no test on unseen samples.
+        others were fitted with it, so this does not measure the error on unseen samples.
     """
 
     _shown: ClassVar = ("n_landmarks", "n_placed", "n_far", "residuals", "replacement_errors")
@@ -303,7 +303,7 @@ class PlacementCertificate(Certificate):
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """Those of the landmarks."""
+        """Reasons why the embedding of the landmarks may not be meaningful."""
         return self.landmarks.caveats
 
     @property

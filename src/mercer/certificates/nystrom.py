@@ -3,7 +3,7 @@
 K = ΦΦᵀ + E with E positive semi-definite, and only its trace is known. Centering keeps the order of matrices, so for
 the eigenvalues λ of the centered K and λ̂ of the centered ΦΦᵀ, and e = tr(E):
 
-  each       λ̂ᵢ ≤ λᵢ, and Σᵢ(λᵢ − λ̂ᵢ) ≤ e: λᵢ is no higher than an amount e of water stands over λ̂₁ … λ̂ᵢ
+  each       λ̂ᵢ ≤ λᵢ, and Σᵢ(λᵢ − λ̂ᵢ) ≤ e: λᵢ is at most the level that e reaches if it fills up λ̂₁ … λ̂ᵢ
   total      T − e₀ ≤ Σλ ≤ T with T = Σw·k(x, x) − Σw·‖mean φ‖² and e₀ = (Σw√e_xx)²/Σw ≤ e
   direction  sin∠(uᵢ, vᵢ) ≤ h/(g − h), g the distance of λ̂ᵢ to the other λ̂ and h = e/2, by which the matrix differs
              from ΦΦᵀ + e/2·I (Davis–Kahan)
@@ -16,7 +16,7 @@ of them then (`stale`; it is a part of e). As 0 ⪯ (√θ·B̃ ∓ Δ/√θ)(�
 
 and tr(E) ≤ e − β. So with the eigenvalues λ⁻ and λ⁺ of the known ends, centered,
 
-  λᵢ ≥ λ⁻ᵢ − (1/θ − 1)ρ,   λᵢ is no higher than an amount e + ρ/θ of water stands over λ⁺₁ … λ⁺ᵢ,
+  λᵢ ≥ λ⁻ᵢ − (1/θ − 1)ρ,   λᵢ is at most the level that e + ρ/θ reaches over λ⁺₁ … λ⁺ᵢ,
 
 the same for sums, and the best of several θ is taken for each.
 """

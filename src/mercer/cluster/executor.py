@@ -30,7 +30,7 @@ _LOST = ("CommClosedError", "CancelledError", "FuturesCancelledError", "FutureCa
 
 
 def active_client() -> Any:
-    """The Dask client of this process, or None: whoever made one has imported `distributed`."""
+    """The Dask client of this process, or None if `distributed` was not imported."""
     if "distributed" not in sys.modules:
         return None
     from distributed import default_client
