@@ -95,7 +95,7 @@ class NpyDataset(Dataset):
 
 
 class MemmapDataset(Dataset):
-    """A memory-mapped matrix of the user. Blocks are copies, so that its pages do not stay in memory."""
+    """A memory-mapped matrix of the user. Its blocks are read-only views."""
 
     def __init__(self, mapped: NDArray, source: Source | None = None) -> None:
         self.mapped, self.shape, self.dtype = mapped, (mapped.shape[0], mapped.shape[1]), kept_dtype(mapped.dtype)
@@ -104,7 +104,8 @@ class MemmapDataset(Dataset):
 
     def blocks(self, size: int) -> Iterator[NDArray]:
         for start in range(0, len(self), size):
-            block = np.array(self.mapped[start : start + size], dtype=self.dtype)
+            block = np.asarray(self.mapped[start : start + size], dtype=self.dtype)
+            block.flags.writeable = False
             check_finite(block, self, start)
             yield block
 

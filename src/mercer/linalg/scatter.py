@@ -1,10 +1,10 @@
 """Scatter of rows around their mean, summed up in one pass with error bounds.
 
 Rows are moved near their mean before anything is squared, so a large mean costs no digits: strips of rows
-share an origin, the mean of the first of them, and what their mean is off by is corrected when their block
-ends. Blocks, batches and partitions meet by Chan's rule: two groups of weights W₁ and W₂ whose means differ by
-Δ scatter like the two of them and one more row, √(W₁W₂/(W₁ + W₂))·Δ. The mean is kept in two parts, so
-differences Δ are as exact as the rows are.
+share an origin, the mean of the first of them (or zero, if that is near), and the distance of their mean from
+it is corrected when their block ends. Blocks, batches and partitions are merged by Chan's rule: two groups of
+weights W₁ and W₂ whose means differ by Δ scatter like the two of them and one more row, √(W₁W₂/(W₁ + W₂))·Δ.
+The mean is kept in two parts, so differences Δ are as exact as the rows are.
 
 Error bounds are vectors e with |δSᵢⱼ| ≤ √(eᵢeⱼ), so that ‖δS‖ ≤ Σe, and bounds add up (Cauchy–Schwarz).
 Products of rows are bounded to first order. The error of a mean counts to second order where the rows are
@@ -369,7 +369,7 @@ class _SummedScatter(Scatter):
                 origin = np.full(self.n_features, float(integers.middle))
             else:
                 first = rows[: lane_rows(self.n_features)]
-                origin = first[:: max(1, len(first) // SHORT)].mean(axis=0, dtype=np.float64)
+                origin = _origin(first[:: max(1, len(first) // SHORT)])
             self._block = _Block(origin, self._shape, self.n_lanes, *kind)
         return self._block, integers
 
@@ -434,6 +434,14 @@ class _SummedScatter(Scatter):
         self._sum.high, self._sum.low = state["sum_high"], state["sum_low"]
 
 
+def _origin(rows: NDArray) -> NDArray:
+    """The mean of some rows; zero, which costs nothing to subtract, if no column is further from it than it varies."""
+    mean = rows.mean(axis=0, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        is_near_zero = np.all(mean**2 <= rows.var(axis=0, dtype=np.float64))
+    return np.zeros_like(mean) if is_near_zero else mean
+
+
 def _moved(rows: NDArray, roots: NDArray | None, origin: NDArray, scratch: NDArray) -> NDArray:
     """√w(x − origin), in the dtype of the scratch memory."""
     Y = scratch[: len(rows)]
@@ -441,7 +449,8 @@ def _moved(rows: NDArray, roots: NDArray | None, origin: NDArray, scratch: NDArr
         np.subtract(rows, origin, out=Y)
     else:
         np.copyto(Y, rows)
-        Y -= origin.astype(Y.dtype, copy=False)
+        if origin.any():
+            Y -= origin.astype(Y.dtype, copy=False)
     if roots is not None:
         Y *= roots[:, None]
     return Y
