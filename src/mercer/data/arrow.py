@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from pyarrow import ipc, types
 
-from mercer.data.dataset import ArrayDataset, Dataset, Source, regroup
+from mercer.data.dataset import ArrayDataset, Dataset, Source, object_array, regroup
 from mercer.data.ipc_sizes import read_sizes
 from mercer.data.read_options import ReadOptions, Roles
-from mercer.data.reading import check_memory, check_regular, reading, stamp
+from mercer.data.reading import changed, check_memory, check_regular, reading, stamp, unreadable
 from mercer.data.table import from_arrow
 from mercer.data.validation import check_finite
 from mercer.errors import DataError, MercerWarning, Remedy, warn
@@ -38,6 +38,11 @@ _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 _OTHER_NUMBER = re.compile(r"\s*[+-]?(\d{1,3}([ ,.']\d{3})+|\d*,\d+|\d*\.\d+)\s*")  # thousands, another decimal mark
 _UNIT = re.compile(r"[-+$€£]?\s*[\d.,]+(\s*[a-zA-Z%€$£]+)?\s*")
+MISSING = (
+    *("", "NA", "na", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "-", "."),
+    *("n/a", "NAN", "-nan", "-NaN", "Null", "none", "NONE", "missing", "Missing", "--", "#N/A", "#NA"),
+)  # strings that stand for a missing number, the common ones first
+_MISSING = {text.lower() for text in MISSING}
 _HINTS: tuple[tuple[str, str, tuple[Remedy, ...]], ...] = (
     (r"\d{1,3},\d{3}", " Remove the thousands separators.", (Remedy("decimal", ","),)),
     (r"\d{1,3}([ ,.']\d{3})+", " Remove the thousands separators.", ()),
@@ -54,32 +59,64 @@ class TableReader(ABC):
     """A table that Arrow reads batch by batch, any number of times."""
 
     name: str
+    path: Path | None = None
     memory: int  # limit of everything that is read
     schema: pa.Schema
     num_rows: int
     has_names = True  # False: columns are numbered
     is_text = False  # whether it is a text file
+    decimal = "."
+    codes: Mapping[str, str] = {}  # columns that are text although their cells are digits, and one of the cells
     notes: tuple[MercerWarning, ...] = ()
 
     @abstractmethod
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """All rows of some columns, numbers as numbers."""
 
+    def text_batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """All rows of some columns as they are stored: a text file gives strings, byte for byte."""
+        return self.batches(columns)
+
     @abstractmethod
     def reading_bytes(self, columns: Sequence[str]) -> int:
         """An estimate, from metadata, of the memory that reading takes besides the blocks."""
 
+    def explain_size(self, columns: Sequence[str]) -> str:
+        """Why some columns take much memory, if that is known."""
+        return ""
+
+    def check_memory(self, columns: Sequence[str], needed: int | None = None) -> None:
+        """Raise an error if these columns need more than the limit; by default, to be read."""
+        needed = self.reading_bytes(columns) if needed is None else needed
+        if needed > self.memory:
+            which = f"column {short_repr(columns[0])}" if len(columns) == 1 else counted(len(columns), "column")
+            remedies = [Remedy("columns", ["…"])]
+            check_memory(f"{which} of {self.name}", needed, self.memory, self.explain_size(columns), remedies)
+
     def fingerprint(self) -> object:
         """What changes when the table is written to; None if unknown."""
-        return None
+        return None if self.path is None else stamp(self.path)
 
     def locate(self, row: int) -> str:
         """A row as it is called in messages."""
         return f"row index {row}"
 
-    def text_batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """All rows of some columns as they are stored: a text file gives strings, byte for byte."""
-        return self.batches(columns)
+    def describe(self, column: str) -> str:
+        """The type of a column."""
+        code = self.codes.get(column)
+        return str(self.schema.field(column).type) if code is None else f"codes such as {short_repr(code)}"
+
+    def is_numeric(self, column: str) -> bool:
+        """Whether the values of a column become numbers."""
+        return is_numeric(self.schema.field(column).type)
+
+    def is_integer(self, column: str) -> bool:
+        """Whether the values of a column are integers."""
+        return bool(types.is_integer(self.schema.field(column).type))
+
+    def is_string(self, column: str) -> bool:
+        """Whether the values of a column are strings, also as categories."""
+        return _is_string(self.schema.field(column).type)
 
     def read_columns(
         self, names: Sequence[str], budget: int, optional: Sequence[str] = (), copied: Sequence[str] = ()
@@ -111,21 +148,13 @@ class TableReader(ABC):
         found = {name: pa.chunked_array(some, some[0].type if some else stored[name]) for name, some in chunks.items()}
         return found, max(base, size)
 
-    def explain_size(self, columns: Sequence[str]) -> str:
-        """Why some columns take much memory, if that is known."""
-        return ""
+    # ------------------------------------------------------------------ what the first rows look like
 
-    def check_memory(self, columns: Sequence[str], needed: int) -> None:
-        """Raise an error if these columns need more than the limit."""
-        if needed > self.memory:
-            which = f"column {short_repr(columns[0])}" if len(columns) == 1 else counted(len(columns), "column")
-            remedies = [Remedy("columns", ["…"])]
-            check_memory(f"{which} of {self.name}", needed, self.memory, self.explain_size(columns), remedies)
-
-    def _first_batch(self, columns: Sequence[str], text: bool) -> pa.RecordBatch | None:
+    def _first_batch(self, columns: Sequence[str], text: bool) -> Any:
+        """The first rows of some columns; None if there are none."""
         if not columns:
             return None
-        self.check_memory(columns, self.reading_bytes(columns))
+        self.check_memory(columns)
         return next(iter(self.text_batches(columns) if text else self.batches(columns)), None)
 
     def find_counting(self, columns: Sequence[str]) -> list[str]:
@@ -140,10 +169,10 @@ class TableReader(ABC):
     def find_misspelled_numbers(self, columns: Sequence[str]) -> list[str]:
         """Columns of strings of which half of the first cells are numbers, or that are numbers with a unit."""
         found = [n for n in columns if types.is_decimal(self.schema.field(n).type)]
-        texts = [n for n in columns if self.is_string(n) and not self.are_codes(n)]
-        batch: Any = self._first_batch(texts, text=True)
+        texts = [n for n in columns if self.is_string(n) and n not in self.codes]
+        batch = self._first_batch(texts, text=True)
         for name in texts if batch is not None else ():
-            cells = [cell for cell in batch.column(name)[:_SAMPLE].to_pylist() if not self.is_missing(cell)]
+            cells = [cell for cell in batch.column(name)[:_SAMPLE].to_pylist() if not is_missing(cell)]
             n_numbers = sum(self._is_number(cell) or bool(_OTHER_NUMBER.fullmatch(cell)) for cell in cells)
             if cells and (2 * n_numbers >= len(cells) or _have_units(cells)):
                 found.append(name)
@@ -153,62 +182,27 @@ class TableReader(ABC):
         """Row and value of the first cell of a column that is not a number."""
         batch = self._first_batch([column], text=True) if self.is_string(column) else None
         for row, cell in enumerate(batch.column(column).to_pylist() if batch is not None else ()):
-            if not self.is_missing(cell) and (self.are_codes(column) or not self._is_number(cell)):
+            if not is_missing(cell) and (column in self.codes or not self._is_number(cell)):
                 return row, cell
         return None, ""
 
     def _is_number(self, cell: str) -> bool:
+        if self.decimal == ",":
+            cell = cell.replace(".", " ").replace(",", ".")
         return bool(NUMBER.fullmatch(cell))
 
     def hint_for(self, cell: str) -> tuple[str, tuple[Remedy, ...]]:
         """What to do about a cell that is not a number."""
         text = cell.strip().lstrip("+-")
-        found = (hint for hint in _HINTS if re.fullmatch(hint[0], text, re.DOTALL | re.ASCII))
-        _, sentence, remedies = next(found, ("", "", ()))
-        return sentence, remedies if self.is_text else ()
-
-    def is_missing(self, cell: str | None) -> bool:
-        """Whether a string stands for a missing number."""
-        return cell is None or cell.strip().lower() in ("", "na", "n/a", "nan", "null", "none", "?")
-
-    def are_codes(self, column: str) -> bool:
-        """Whether a column was recognized as text although its cells are digits."""
-        return False
-
-    def describe(self, column: str) -> str:
-        """The type of a column."""
-        return str(self.schema.field(column).type)
-
-    def is_numeric(self, column: str) -> bool:
-        """Whether the values of a column become numbers."""
-        return is_numeric(self.schema.field(column).type)
-
-    def is_integer(self, column: str) -> bool:
-        """Whether the values of a column are integers."""
-        return bool(types.is_integer(self.schema.field(column).type))
-
-    def is_string(self, column: str) -> bool:
-        """Whether the values of a column are strings, also as categories."""
-        return _is_string(self.schema.field(column).type)
+        for pattern, sentence, remedies in _HINTS:
+            if re.fullmatch(pattern, text, re.DOTALL | re.ASCII):
+                return sentence, remedies if self.is_text else ()
+        return "", ()
 
 
-def is_numeric(kind: pa.DataType) -> bool:
-    """Whether values of a type become numbers."""
-    if types.is_decimal(kind):
-        return abs(kind.scale) <= _MOST_DIGITS
-    return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_null(kind)
-
-
-def float_dtype(schema: pa.Schema, columns: Sequence[str]) -> np.dtype:
-    """float32 if all columns are floats of at most 32 bits, else float64."""
-    kinds = [schema.field(name).type for name in columns]
-    single = all(types.is_floating(kind) and kind.bit_width <= 32 for kind in kinds)
-    return np.dtype(np.float32 if single else np.float64)
-
-
-def _is_string(kind: pa.DataType) -> bool:
-    kind = kind.value_type if types.is_dictionary(kind) else kind
-    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+def is_missing(cell: str | None) -> bool:
+    """Whether a string stands for a missing number."""
+    return cell is None or cell.strip().lower() in _MISSING
 
 
 def _have_units(cells: Sequence[str]) -> bool:
@@ -218,14 +212,34 @@ def _have_units(cells: Sequence[str]) -> bool:
     return unit is not None and (len(unit) > 1 or not unit.isalpha())
 
 
+def is_numeric(kind: pa.DataType) -> bool:
+    """Whether values of a type become numbers."""
+    if types.is_decimal(kind):
+        return abs(kind.scale) <= _MOST_DIGITS
+    return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_null(kind)
+
+
+def _is_string(kind: pa.DataType) -> bool:
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def float_dtype(schema: pa.Schema, columns: Sequence[str]) -> np.dtype:
+    """float32 if all columns are floats of at most 32 bits, else float64."""
+    kinds = [schema.field(name).type for name in columns]
+    single = all(types.is_floating(kind) and kind.bit_width <= 32 for kind in kinds)
+    return np.dtype(np.float32 if single else np.float64)
+
+
 class ParquetReader(TableReader):
     """A Parquet file, or all files below a folder in the order of their names."""
+
+    path: Path
 
     def __init__(self, path: Path, options: ReadOptions, memory: int) -> None:
         self.name, self.path, self.memory = printable(path), path, memory
         files = _files_below(path) if path.is_dir() else [path]
-        footers = sum(_footer_bytes(file) for file in files)
-        check_memory(f"the metadata of {self.name}", _FOOTER_TIMES * footers, memory)
+        check_memory(f"the metadata of {self.name}", _FOOTER_TIMES * sum(map(_footer_bytes, files)), memory)
         found = {file: _read_metadata(file) for file in files}
         self._metadata = {file: state for file, state in found.items() if state.num_rows} or {files[0]: found[files[0]]}
         self.files = [*self._metadata]
@@ -242,42 +256,24 @@ class ParquetReader(TableReader):
         first, *others = self.files
         schema = self._schemas[first]
         keys = {name: values[0].type for name, values in self._keys.items() if name in options.named}
-        stored = dict(zip(schema.names, schema.types, strict=True))
-        kinds = stored | {name: kind for name, kind in keys.items() if name not in stored}
+        kinds = dict(zip(schema.names, schema.types, strict=True))
         if len(kinds) < len(schema.names):
             return schema  # names that occur twice are an error later
+        kinds |= {name: kind for name, kind in keys.items() if name not in kinds}
         for file in others:
             mine = self._schemas[file]
-            wanted = {*kinds, *mine.names} if options.columns is None else options.named
-            wanted = wanted - {*options.drop}
+            wanted = ({*kinds, *mine.names} if options.columns is None else options.named) - {*options.drop}
             for name in sorted(wanted & ({*kinds} ^ {*mine.names}) - {*keys}):
                 has = "has" if name in mine.names else "lacks"
-                raise DataError(
-                    f"{printable(file)} {has} column {short_repr(name)}, unlike {printable(first)}. All files of a "
-                    "folder need the same columns.",
-                    source=file,
-                    column=name,
-                    remedies=[Remedy("drop", [name])],
-                )
+                text = f"{printable(file)} {has} column {short_repr(name)}, unlike {printable(first)}."
+                raise _unlike(f"{text} All files of a folder need the same columns.", file, name)
             for name in wanted & {*kinds} & {*mine.names}:
-                kind = mine.field(name).type
-                kinds[name] = self._common(name, kinds[name], kind, file) if kind != kinds[name] else kind
+                kind = _common_type(kinds[name], mine.field(name).type)
+                if kind is None:
+                    text = f"Column {short_repr(name)} is {mine.field(name).type} in {printable(file)}"
+                    raise _unlike(f"{text} and {kinds[name]} in {printable(first)}.", file, name)
+                kinds[name] = kind
         return pa.schema(list(kinds.items()), metadata=schema.metadata)
-
-    def _common(self, name: str, one: pa.DataType, other: pa.DataType, file: Path) -> pa.DataType:
-        """A type for the values of both."""
-        if types.is_null(one) or types.is_null(other):
-            return other if types.is_null(one) else one
-        if all(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) for kind in (one, other)):
-            return pa.float64()
-        if _is_string(one) and _is_string(other):
-            return pa.large_string()
-        raise DataError(
-            f"Column {short_repr(name)} is {other} in {printable(file)} and {one} in {printable(self.files[0])}.",
-            source=file,
-            column=name,
-            remedies=[Remedy("drop", [name])],
-        )
 
     def reading_bytes(self, columns: Sequence[str]) -> int:
         largest = dict[str, int]()
@@ -302,9 +298,8 @@ class ParquetReader(TableReader):
         for found in self._metadata.values():
             for group in map(found.row_group, range(found.num_row_groups)):
                 for chunk in map(group.column, range(group.num_columns)):
-                    name = (
-                        chunk.path_in_schema if chunk.path_in_schema in wanted else chunk.path_in_schema.split(".")[0]
-                    )
+                    name = chunk.path_in_schema  # its first part is the column, for lists and structures
+                    name = name if name in wanted else name.split(".")[0]
                     if name in wanted:
                         yield name, chunk.total_uncompressed_size, max(1, chunk.total_compressed_size)
 
@@ -352,11 +347,23 @@ def _read_metadata(file: Path) -> Any:
         found = pq.read_metadata(file)
         n_rows = sum(found.row_group(i).num_rows for i in range(found.num_row_groups))
         if n_rows != found.num_rows:
-            raise DataError(
-                f"{printable(file)} is damaged: its row groups have {n_rows:,} rows, not {found.num_rows:,}.",
-                source=file,
-            )
+            raise unreadable(file, f"its row groups have {n_rows:,} rows, and its metadata claim {found.num_rows:,}")
         return found
+
+
+def _common_type(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
+    """A type for the values of both, if there is one."""
+    if one == other or types.is_null(other):
+        return one
+    if types.is_null(one):
+        return other
+    if all(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) for kind in (one, other)):
+        return pa.float64()
+    return pa.large_string() if _is_string(one) and _is_string(other) else None
+
+
+def _unlike(text: str, file: Path, column: str) -> DataError:
+    return DataError(text, source=file, column=column, remedies=[Remedy("drop", [column])])
 
 
 def _files_below(path: Path) -> list[Path]:
@@ -400,6 +407,8 @@ def _folder_keys(folder: Path, files: Sequence[Path]) -> dict[str, list[pa.Scala
 class IpcReader(TableReader):
     """An Arrow file, also called Feather. A batch is as large as its writer made it."""
 
+    path: Path
+
     def __init__(self, path: Path, options: ReadOptions, memory: int) -> None:
         self.name, self.path, self.memory = printable(path), path, memory
         check_regular(path)
@@ -410,9 +419,6 @@ class IpcReader(TableReader):
 
     def reading_bytes(self, columns: Sequence[str]) -> int:
         return self._sizes.largest(self.schema, columns)
-
-    def fingerprint(self) -> object:
-        return stamp(self.path)
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         wanted = sorted(self.schema.get_field_index(name) for name in columns)
@@ -432,13 +438,11 @@ class ArrowDataset(Dataset):
         held = sum(column.nbytes for column in roles.metadata.columns.values())
         self.reading_bytes = reader.reading_bytes(roles.features) + held
         reader.check_memory(roles.features, self.reading_bytes)
-        self.reader, self.metadata = reader, roles.metadata
-        self.feature_names = roles.features if reader.has_names else None
-        self.source = Source(reader.name, getattr(reader, "path", None), roles.notes)
+        self.reader, self._columns, self._stamp = reader, roles.features, reader.fingerprint()
         self.shape = reader.num_rows, len(roles.features)
         self.dtype = float_dtype(reader.schema, roles.features)
         self.nbytes = self.shape[0] * self.shape[1] * self.dtype.itemsize
-        self._columns, self._stamp = roles.features, reader.fingerprint()
+        _describe(self, reader, roles)
 
     def blocks(self, size: int) -> Iterator[NDArray]:
         with reading(self.source.path or self.source.name):
@@ -455,7 +459,14 @@ class ArrowDataset(Dataset):
 
     def _check_unchanged(self, n_rows: int) -> None:
         if n_rows != self.shape[0] or self.reader.fingerprint() != self._stamp:
-            raise DataError(f"{self.source.name} has changed since it was opened.", source=self.source.name)
+            raise changed(self.source.name)
+
+
+def _describe(data: Dataset, reader: TableReader, roles: Roles) -> Dataset:
+    """The data with their names, metadata and source."""
+    data.feature_names = roles.features if reader.has_names else None
+    data.metadata, data.source = roles.metadata, Source(reader.name, reader.path, roles.notes)
+    return data
 
 
 def to_matrix(batch: pa.RecordBatch, columns: Sequence[str], dtype: np.dtype) -> NDArray:
@@ -482,16 +493,15 @@ def read_strings(reader: TableReader, roles: Roles, memory: int) -> Dataset:
     if not (_is_string(column.type) or types.is_binary(column.type) or types.is_large_binary(column.type)):
         raise DataError(f"Column {name!r} of {reader.name} holds {column.type}, not strings.", source=reader.name)
     if column.null_count:
-        row = column.is_null().to_pylist().index(True)
+        row = column.is_null().index(True).as_py()
         raise DataError(f"{reader.locate(row)} of {reader.name} has no string.", source=reader.name, row=row)
-    strings = np.empty(len(column), dtype=object)
-    strings[:] = column.to_pylist()
-    return _in_memory(ArrayDataset(strings, "strings", owns_samples=True), reader, roles)
+    strings = object_array(column.to_pylist())
+    return _describe(ArrayDataset(strings, "strings", owns_samples=True), reader, roles)
 
 
 def read_table(reader: TableReader, roles: Roles, memory: int) -> Dataset:
     """All columns of a table in memory, each with its own type."""
-    reader.check_memory(roles.features, reader.reading_bytes(roles.features))
+    reader.check_memory(roles.features)
     chunks, needed, n_rows = [], 0, 0
     for batch in reader.batches(roles.features):
         chunks.append(batch)
@@ -500,9 +510,7 @@ def read_table(reader: TableReader, roles: Roles, memory: int) -> Dataset:
         if needed > memory:
             reader.check_memory(roles.features, max(needed, needed * reader.num_rows // n_rows))
     table = from_arrow(pa.Table.from_batches(chunks, None if chunks else reader.schema), reader.name)
-    data = ArrayDataset(table, "table", owns_samples=True)
-    data.shape = len(table), len(table.names)
-    return _in_memory(data, reader, roles)
+    return _describe(ArrayDataset(table, "table", owns_samples=True), reader, roles)
 
 
 def _category_bytes(column: pa.Array) -> int:
@@ -511,12 +519,6 @@ def _category_bytes(column: pa.Array) -> int:
         return 0
     distinct = column.unique()
     return int(3 * distinct.nbytes + _CATEGORY_BYTES * len(distinct))
-
-
-def _in_memory(data: Dataset, reader: TableReader, roles: Roles) -> Dataset:
-    data.feature_names, data.metadata = roles.features if reader.has_names else None, roles.metadata
-    data.source = Source(reader.name, getattr(reader, "path", None), roles.notes)
-    return data
 
 
 TABLE_KINDS: dict[str, Callable[[TableReader, Roles, int], Dataset]] = {

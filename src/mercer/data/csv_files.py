@@ -16,10 +16,10 @@ from pyarrow import csv as arrow_csv
 from pyarrow import types
 
 from mercer.budget import format_bytes
-from mercer.data.arrow import NUMBER, TableReader
+from mercer.data.arrow import MISSING, NUMBER, TableReader, is_missing, is_numeric
 from mercer.data.read_options import ReadOptions, check_unique
-from mercer.data.reading import check_memory, check_regular, guess_format, stamp
-from mercer.errors import DataError, MemoryLimitError, MercerWarning, Remedy, warn
+from mercer.data.reading import check_memory, check_regular, guess_format, unreadable
+from mercer.errors import DataError, MercerWarning, Remedy, warn
 from mercer.text import counted, listed, printable, short_repr
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -37,10 +37,7 @@ _HEAD = 16 << 20  # bytes in which the first line must end
 _LINES = 20  # that detection looks at
 _FIELDS = 1000  # of each line that decide whether blanks separate numbers
 _COLUMN_BYTES = 7_000  # that Arrow takes for a column with twelve spellings of missing values
-_NULLS = ["", "NA", "na", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "-", "."]
-_MORE_NULLS = [*_NULLS, "n/a", "NAN", "-nan", "-NaN", "Null", "none", "NONE", "missing", "Missing", "--", "#N/A", "#NA"]
-_FEW_COLUMNS = 2_000  # tables with more columns know the common spellings only
-_MISSING = {text.lower() for text in _MORE_NULLS}
+_FEW_COLUMNS, _FEW_SPELLINGS = 2_000, 12  # tables with more columns know the common missing values only
 _INFINITY = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 _WITH_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
 _WITH_POINT = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?", re.ASCII)
@@ -223,7 +220,7 @@ def _detect_header(first: list[str], decimal: str, path: Path) -> bool:
 
 
 def _is_number(field: str) -> bool:
-    return bool(NUMBER.fullmatch(field) or _INFINITY.fullmatch(field) or field.lower() in _MISSING)
+    return bool(NUMBER.fullmatch(field) or _INFINITY.fullmatch(field) or is_missing(field))
 
 
 class CsvReader(TableReader):
@@ -234,11 +231,12 @@ class CsvReader(TableReader):
     """
 
     is_text = True
+    path: Path
 
     def __init__(self, path: Path, options: ReadOptions, memory: int) -> None:
         check_regular(path)
         if kind := guess_format(path):
-            raise DataError(f"Cannot read {printable(path)}: it is {kind}.", source=path)
+            raise unreadable(path, f"it is {kind}")
         self.name, self.path, self.memory = printable(path), path, memory
         try:
             self._prepare(options)
@@ -249,50 +247,43 @@ class CsvReader(TableReader):
                 raise DataError(text, source=path, remedies=remedies) from None
             warn(f"{self.name} is not UTF-8 and is read as Latin-1.", remedies=[Remedy("encoding", "cp1252")])
             self._prepare(replace(options, encoding="latin-1"))
-        self.notes, self.has_names = self.format.notes, self.format.header
+        self.notes, self.has_names, self.decimal = self.format.notes, self.format.header, self.format.decimal
 
     def _prepare(self, options: ReadOptions) -> None:
-        """Detect the format, infer types from the first block, and scan the file once."""
-        self.format = detect_format(self.path, options, self.memory)
-        check_unique(self.format.names, self.name)
-        _check_width(self.path, len(self.format.names), self.memory)
-        self._block = max(_block_bytes(len(self.format.names), self.memory), 4 * self.format.line_bytes)
-        mark = re.escape(self.format.delimiter.encode())
-        self._quoted = re.compile(rb'(?:\A|[\r\n%s])"(?:[^"]++|"")*+("?)' % mark)
-        self._before_quotes = list(b'\r\n"' + self.format.delimiter.encode())
-        self._codes: dict[str, str] = {}
-        self._n_lines, self._exact, self._scanning = self.format.skip_lines, True, True  # one line for each row so far
-        self.schema, first = self._infer_schema()
-        number = [n for n in self.schema.names if self.is_numeric(n) and n not in (options.columns or ())]
-        texts: Any = self._parse(first, dict.fromkeys(number, pa.string()), 0) if number else None
-        self._scan([n for n in number if not pc.any(pc.match_substring_regex(texts.column(n), _NO_DIGITS)).as_py()])
+        """Detect the format and the types of the columns, and scan the file once.
 
-    def _infer_schema(self) -> tuple[pa.Schema, bytes]:
-        """Types from the first block, and the block. Values of another type that come later are errors."""
+        Types are those of the first block: values of another type that come later are errors. The scan counts rows,
+        checks quotes and encoding, and finds columns of digits that are codes.
+        """
+        self.format = detect_format(self.path, options, self.memory)
+        names = self.format.names
+        check_unique(names, self.name)
+        _check_width(self.path, len(names), self.memory)
+        self._block = max(_block_bytes(len(names), self.memory), 4 * self.format.line_bytes)
+        mark = self.format.delimiter.encode()
+        self._quoted = re.compile(rb'(?:\A|[\r\n%s])"(?:[^"]++|"")*+("?)' % re.escape(mark))
+        self._before_quotes = list(b'\r\n"' + mark)
+        self._n_lines, self._exact, self._scanning = self.format.skip_lines, True, True  # one line for each row so far
         first = next(self._records(), b"")
         if not first.strip():
             raise DataError(f"{self.name} has a header and no rows.", source=self.name)
-        schema = self._parse(first, None, 0).schema
-        binary = [field.name for field in schema if types.is_binary(field.type)]
-        return pa.schema([(f.name, pa.string() if f.name in binary else f.type) for f in schema]), first
-
-    def _scan(self, digits: Sequence[str]) -> None:
-        """One pass that counts rows, checks quotes and encoding, and finds digits that are codes."""
-        self.num_rows = 0
-        for batch in self._read(dict.fromkeys(digits or self.format.names[:1], pa.string()), check=True):
+        stored = self._parse(first, None, 0).schema
+        kinds = {field.name: pa.string() if types.is_binary(field.type) else field.type for field in stored}
+        digits = [name for name, kind in kinds.items() if is_numeric(kind) and name not in (options.columns or ())]
+        if digits:
+            texts = self._parse(first, dict.fromkeys(digits, pa.string()), 0)
+            digits = [n for n in digits if not pc.any(pc.match_substring_regex(texts.column(n), _NO_DIGITS)).as_py()]
+        self.num_rows, codes = 0, dict[str, str]()
+        for batch in self._read(dict.fromkeys(digits or names[:1], pa.string())):
             self.num_rows += batch.num_rows
             for name in digits:
-                if name not in self._codes and (code := _first_code(batch.column(name))):
-                    self._codes[name] = code
-        self._scanning = False
-        text = {name: pa.string() for name in self._codes}
-        self.schema = pa.schema([(f.name, text.get(f.name, f.type)) for f in self.schema])
+                if name not in codes and (code := _first_code(batch.column(name))):
+                    codes[name] = code
+        self._scanning, self.codes = False, codes
+        self.schema = pa.schema(list((kinds | dict.fromkeys(codes, pa.string())).items()))
 
     def reading_bytes(self, columns: Sequence[str]) -> int:
         return _TIMES_BLOCK * self._block + _COLUMN_BYTES * len(self.format.names)
-
-    def fingerprint(self) -> object:
-        return stamp(self.path)
 
     def locate(self, row: int) -> str:
         line = f"line {self.format.skip_lines + row + 1} (" if self._exact else ""
@@ -306,18 +297,18 @@ class CsvReader(TableReader):
     def text_batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         return self._read(dict.fromkeys(columns, pa.string()))
 
-    def _read(self, kinds: dict[str, pa.DataType], check: bool = False) -> Iterator[pa.RecordBatch]:
+    def _read(self, kinds: dict[str, pa.DataType]) -> Iterator[pa.RecordBatch]:
         n_rows = 0
-        for records in self._records(check):
+        for records in self._records():
             batch = self._parse(records, kinds, n_rows)
-            if check:
+            if self._scanning:
                 n_lines = _count_lines(records) + (not records.endswith((b"\n", b"\r")))
                 self._exact = self._exact and batch.num_rows == n_lines
                 self._n_lines += n_lines
             n_rows += batch.num_rows
             yield batch
 
-    def _records(self, check: bool = False) -> Iterator[bytes]:
+    def _records(self) -> Iterator[bytes]:
         """Complete records, about a block at a time, as UTF-8 and without the header."""
         encoding, skip, rest, more = self.format.encoding, self.format.skip_lines, b"", True
         decoder: Any = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)()
@@ -331,10 +322,14 @@ class CsvReader(TableReader):
                 end, quote = self._complete(data, more)
                 records, rest, start = data[:end], data[end:], False
                 if quote is not None:
-                    raise self._open_quote(0 if skip else self._n_lines, data, quote)
+                    line = (0 if skip else self._n_lines) + _count_lines(data[: quote + 1]) + 1
+                    text = _shown(data[quote + 1 :][:40].strip())
+                    raise DataError(f"A quote in line {line:,} of {self.name} is not closed: {text}.", source=self.name)
                 if len(rest) > max(self.memory // 8, self._block):
-                    raise self._endless_record(rest)
-                if check and decoder is None and not records.isascii():
+                    what = f"a record of {self.name} that starts with {_shown(rest[:60])} and does not end within"
+                    hint = " Is a quote not closed?"
+                    check_memory(f"{what} {format_bytes(len(rest))}", 8 * len(rest), self.memory, hint)
+                if self._scanning and decoder is None and not records.isascii():
                     records.decode()
                 if skip:
                     *header, records = re.split(rb"\r\n|\n|\r", records, maxsplit=skip)
@@ -369,22 +364,6 @@ class CsvReader(TableReader):
             return starts, stops
         return starts, stops if len(starts) == len(stops) else np.append(stops, len(data) + 1)
 
-    def _open_quote(self, n_lines: int, data: bytes, place: int) -> DataError:
-        line = n_lines + _count_lines(data[: place + 1]) + 1
-        text = short_repr(data[place + 1 :][:40].strip().decode("utf-8", "replace"))
-        return DataError(f"A quote in line {line:,} of {self.name} is not closed: {text}.", source=self.name)
-
-    def _endless_record(self, rest: bytes) -> MemoryLimitError:
-        size = len(rest)
-        return MemoryLimitError(
-            f"A record of {self.name} does not end within {format_bytes(size)}, and the limit is "
-            f"{format_bytes(self.memory)}. It starts with {short_repr(rest[:60].decode('utf-8', 'replace'))}. Is a "
-            "quote not closed?",
-            needed=8 * size,
-            limit=self.memory,
-            remedies=[Remedy("memory_limit", format_bytes(16 * size))],
-        )
-
     def _parse(self, records: bytes, kinds: dict[str, pa.DataType] | None, first_row: int) -> pa.RecordBatch:
         """Records as one batch; `kinds` None: all columns, their types inferred."""
         names = self.format.names
@@ -396,7 +375,7 @@ class CsvReader(TableReader):
                 convert_options=arrow_csv.ConvertOptions(
                     column_types=kinds,
                     include_columns=list(kinds or ()),
-                    null_values=_MORE_NULLS if len(names) <= _FEW_COLUMNS else _NULLS,
+                    null_values=list(MISSING if len(names) <= _FEW_COLUMNS else MISSING[:_FEW_SPELLINGS]),
                     strings_can_be_null=False,
                     decimal_point=self.format.decimal,
                 ),
@@ -406,18 +385,9 @@ class CsvReader(TableReader):
             self._exact = self._exact and not (self._scanning and _UNEVEN.search(records))
             raise explain_csv_error(error, self, first_row) from None
 
-    def _is_number(self, cell: str) -> bool:
-        return super()._is_number(cell if self.format.decimal == "." else cell.replace(".", " ").replace(",", "."))
 
-    def is_missing(self, cell: str | None) -> bool:
-        return cell is None or cell.strip().lower() in _MISSING
-
-    def are_codes(self, column: str) -> bool:
-        return column in self._codes
-
-    def describe(self, column: str) -> str:
-        code = self._codes.get(column)
-        return super().describe(column) if code is None else f"codes such as {short_repr(code)}"
+def _shown(data: bytes) -> str:
+    return short_repr(data.decode("utf-8", "replace"))
 
 
 def _count_lines(data: bytes) -> int:

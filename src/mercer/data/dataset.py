@@ -10,7 +10,7 @@ from copy import copy
 from functools import partial
 from pathlib import Path
 from sys import getsizeof
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -212,14 +212,33 @@ class ArrayDataset(Dataset):
 
     in_memory = True
 
-    def __init__(self, samples: Samples, kind: Kind = "vectors", *, owns_samples: bool = False) -> None:
-        self.samples, self.kind, self.owns_samples = samples, kind, owns_samples
-        if kind == "table":
+    def __init__(
+        self,
+        samples: Samples,
+        kind: Kind = "vectors",
+        *,
+        owns_samples: bool = False,
+        feature_names: tuple[str, ...] | None = None,
+        metadata: Metadata = Dataset.metadata,
+        source: Source = Dataset.source,
+    ) -> None:
+        self.kind, self.feature_names, self.metadata, self.source = kind, feature_names, metadata, source
+        self._hold(samples, owns_samples)
+
+    def _hold(self, samples: Samples, owns_samples: bool) -> None:
+        self.samples, self.owns_samples = samples, owns_samples
+        if self.kind == "table":
             self.shape = len(samples), len(samples.columns)
         else:
             self.shape = samples.shape if samples.ndim == 2 else (len(samples), 1)
         self.dtype = samples.dtype
         self.nnz = samples.nnz if sparse.issparse(samples) else None
+
+    def with_samples(self, samples: Samples) -> Self:
+        """A dataset like this one with other samples, which belong to it."""
+        made = copy(self)
+        made._hold(samples, owns_samples=True)
+        return made
 
     @property
     def nbytes(self) -> int:  # type: ignore[override]
@@ -346,9 +365,7 @@ def with_floats(data: Dataset) -> Dataset:
     if data.dtype not in SMALL_INTEGERS:
         return data
     if isinstance(data, ArrayDataset):
-        made = copy(data)
-        made.samples, made.dtype, made.owns_samples = as_float(data.samples), np.dtype(np.float64), True
-        return made
+        return data.with_samples(as_float(data.samples))
     return data.view(_block_as_float, np.float64)
 
 
@@ -371,14 +388,12 @@ def _divide(divisors: NDArray, dtype: np.dtype, block: Samples, first_row: int) 
 
 def with_columns(data: Dataset, order: NDArray) -> Dataset:
     """The dataset with its columns in another order."""
-    names = data.feature_names
     if isinstance(data, ArrayDataset):
-        made: Dataset = copy(data)
-        made.samples = data.samples[:, order]  # type: ignore[attr-defined]
-        made.owns_samples = True
+        made: Dataset = data.with_samples(data.samples[:, order])
     else:
         made = data.view(partial(_select, order))
-    made.feature_names = None if names is None else tuple(names[j] for j in order)
+    if data.feature_names is not None:
+        made.feature_names = tuple(data.feature_names[j] for j in order)
     return made
 
 

@@ -14,7 +14,7 @@ from scipy import sparse
 from mercer.compat.optional import import_optional
 from mercer.data.dataset import ArrayDataset, Dataset, Metadata, Source
 from mercer.data.read_options import ReadOptions, check_known
-from mercer.data.reading import check_memory, check_regular, reading, stamp, unreadable
+from mercer.data.reading import changed, check_memory, check_regular, reading, stamp, unreadable
 from mercer.data.validation import check_finite
 from mercer.errors import DataError, MercerWarning, ParameterError, Remedy
 from mercer.text import listed, printable, short_repr
@@ -34,6 +34,9 @@ def open_h5ad(path: Path, options: ReadOptions, memory: int) -> Dataset:
 class H5adDataset(Dataset):
     """A dense or CSR matrix of an .h5ad file, read in blocks."""
 
+    _chosen: NDArray | None = None  # positions of the features; None: all columns
+    _mask_name: str | None = None  # the column of var that chose them
+
     def __init__(self, path: Path, options: ReadOptions, memory: int) -> None:
         self.path, self.memory, self.source = path, memory, Source(printable(path), path)
         self._held = 0  # bytes of columns of obs and var
@@ -48,21 +51,31 @@ class H5adDataset(Dataset):
             if parts[0].dtype.kind not in "fiub" or any(part.ndim != 1 for part in parts if self._sparse):
                 raise self._error(f"{self.place} has values of type {parts[0].dtype}, or parts that are not lists")
             full = tuple(map(int, np.atleast_1d(matrix.attrs["shape"]) if self._sparse else matrix.shape))
-            n_samples = self._length(file["obs"], "obs")
+            index = self._inside(file["obs"], self._index(file["obs"], "obs"))
+            n_samples = self._length(index)
             if len(full) != 2 or min(full) < 0 or full[0] != n_samples:
                 raise self._error(f"{self.place} has the shape {full}, and obs has {n_samples:,} rows")
             self._n_stored = full[1]
             self._ends = self._read_ends(parts, full) if self._sparse else np.zeros(0, np.int64)
-            self._choose(file, options)
+            if self.place.startswith("obsm/"):
+                if options.columns is not None or options.drop or options.mask_var:
+                    raise self._error(f"{self.place} has no column names to choose from")
+            else:
+                self._choose(file["var"], options)
             self.shape = full[0], full[1] if self._chosen is None else len(self._chosen)
             single = parts[0].dtype.kind == "f" and parts[0].dtype.itemsize <= 4
             self.dtype = np.dtype(np.float32 if single else np.float64)
-            self._measure(parts[:2])
+            self.nbytes = self.shape[0] * self.shape[1] * self.dtype.itemsize
+            if self._sparse:
+                self.nnz = int(self._ends[-1])
+                self.nbytes = self.nnz * (self.dtype.itemsize + 4) + 8 * (self.shape[0] + 1)
+            chunks = sum(p.dtype.itemsize * int(np.prod(p.chunks)) for p in parts[:2] if p.chunks)
+            self._check_memory(2 * chunks, f"a chunk of {self.place}")  # which is decompressed whole
             self.metadata = self._read_metadata(file["obs"], options)
-            self.reading_bytes += self._held
+            self.reading_bytes = 2 * chunks + self._ends.nbytes + self._held
         self._stamp = stamp(path)
-        params = {"layer": options.layer} if options.layer else {}
         mask = self._mask_name if self._mask_name is not None and not options.drop else self._chosen
+        params = {"layer": options.layer} if options.layer else {}
         self.h5ad = H5adUpdate(path, self.place.startswith("obsm/"), self._chosen, mask, params)
 
     def _error(self, reason: str) -> DataError:
@@ -127,30 +140,13 @@ class H5adDataset(Dataset):
     def _check_memory(self, needed: int, what: str) -> None:
         check_memory(f"{what} of {self.source.name}", self._held + needed, self.memory)
 
-    def _measure(self, parts: list[Any]) -> None:
-        """Memory for reading: a chunk is decompressed whole."""
-        chunks = sum(part.dtype.itemsize * int(np.prod(part.chunks)) for part in parts if part.chunks)
-        self._check_memory(2 * chunks, f"a chunk of {self.place}")
-        self.reading_bytes = 2 * chunks + self._ends.nbytes
-        if self._sparse:
-            self.nnz = int(self._ends[-1])
-            self.nbytes = self.nnz * (self.dtype.itemsize + 4) + 8 * (self.shape[0] + 1)
-        else:
-            self.nbytes = self.shape[0] * self.shape[1] * self.dtype.itemsize
-
     # ------------------------------------------------------------------ features
 
-    def _choose(self, file: Any, options: ReadOptions) -> None:
+    def _choose(self, var: Any, options: ReadOptions) -> None:
         """Names and positions of the features: `columns`, or those of `mask_var` without those of `drop`."""
-        self._chosen: NDArray | None = None
-        self._mask_name: str | None = None
-        if self.place.startswith("obsm/"):
-            if options.columns is not None or options.drop or options.mask_var:
-                raise self._error(f"{self.place} has no column names to choose from")
-            return
         if options.columns is not None and options.mask_var:
             raise ParameterError("mask_var", options.mask_var, "None if columns are named")
-        var, n = file["var"], self._n_stored
+        n = self._n_stored
         names = [str(name) for name in self._read_column(var, self._index(var, "var"), n).to_pylist()]
         unique = len(set(names)) == n
         if options.columns is not None or options.drop:
@@ -166,10 +162,10 @@ class H5adDataset(Dataset):
                 kept = np.ones(n, dtype=bool) if mask is None else mask
                 kept[[position[name] for name in dropped]] = False
                 self._chosen = np.flatnonzero(kept)
-        if not unique:  # features by position
+        if unique:
+            self.feature_names = tuple(names if self._chosen is None else (names[j] for j in self._chosen))
+        else:
             self._note("Column names are not unique. Columns go by their positions.")
-            return
-        self.feature_names = tuple(names if self._chosen is None else (names[j] for j in self._chosen))
 
     def _note(self, text: str, *remedies: Remedy) -> None:
         self.source = self.source._replace(notes=(*self.source.notes, MercerWarning(text, "note", remedies)))
@@ -201,29 +197,27 @@ class H5adDataset(Dataset):
             raise self._error(f"{which} has no index")
         return str(index)
 
-    def _length(self, frame: Any, which: str) -> int:
-        element = self._inside(frame, self._index(frame, which))
+    def _length(self, element: Any) -> int:
+        """Rows of a column, which may be stored in two parts."""
         return len(self._inside(element, self._pair(element)[0]) if hasattr(element, "keys") else element)
 
     def _read_metadata(self, obs: Any, options: ReadOptions) -> Metadata:
         index, n_samples = self._index(obs, "obs"), self.shape[0]
         known = [name for name in obs if name != index]
-        label, keep = options.label, options.keep
-        if options.optional_metadata:
-            label, keep = (label if label in known else None), tuple(name for name in keep if name in known)
-        kept = dict.fromkeys([*([] if label is None else [label]), *keep])
-        check_known([*kept, *([] if options.id is None else [options.id])], known, f"obs of {self.source.name}")
+        options = options.without_missing(known)
+        given = [] if options.id is None else [options.id]
+        check_known([*options.metadata, *given], known, f"obs of {self.source.name}")
         id_name = options.id or ("id" if index in ("_index", "index") else index)
         columns = {id_name: self._read_column(obs, options.id or index, n_samples)}
         if options.id is not None and len(columns[id_name].unique()) < n_samples:
             raise self._error(f"column {id_name!r} of obs has duplicates, so it cannot be the id")
-        columns |= {name: self._read_column(obs, name, n_samples) for name in kept}
-        return Metadata(columns, id_name, label)
+        columns |= {name: self._read_column(obs, name, n_samples) for name in options.metadata}
+        return Metadata(columns, id_name, options.label)
 
     def _read_column(self, frame: Any, name: str, n_rows: int) -> Any:
         """A column as an Arrow array: categories as their values, masked values as null."""
         element = self._inside(frame, name)
-        length = len(self._inside(element, self._pair(element)[0]) if hasattr(element, "keys") else element)
+        length = self._length(element)
         column: Any = self._values(element) if length == n_rows else ()
         if len(column) != n_rows:
             raise self._error(f"column {name!r} has {length:,} values for {n_rows:,} rows")
@@ -260,7 +254,7 @@ class H5adDataset(Dataset):
     def blocks(self, size: int) -> Iterator[Any]:
         with reading(self.path), _h5py().File(self.path, "r") as file:
             if stamp(self.path) != self._stamp:
-                raise self._error("it changed since it was opened")
+                raise changed(self.source.name)
             matrix = file[self.place]
             for start in range(0, len(self), size):
                 stop = min(start + size, len(self))
@@ -288,8 +282,13 @@ class H5adDataset(Dataset):
         with _h5py().File(self.path, "r") as file:
             columns = self._lines(file[self.place], 0, self._n_stored, self.shape[0])
         columns = columns if self._chosen is None else columns[self._chosen]
-        data = ArrayDataset(columns.T.tocsr(), owns_samples=True)
-        data.feature_names, data.metadata, data.source = self.feature_names, self.metadata, self.source
+        data = ArrayDataset(
+            columns.T.tocsr(),
+            owns_samples=True,
+            feature_names=self.feature_names,
+            metadata=self.metadata,
+            source=self.source,
+        )
         data.h5ad = self.h5ad  # type: ignore[attr-defined]
         return data
 

@@ -40,13 +40,14 @@ def read_images(path: Path, options: ReadOptions, memory: int) -> Dataset:
         warn(f"{len(deep):,} of the images have more than 8 bits, unlike the others: {listed(map(repr, deep), 3)}.")
     if several:
         warn(f"{len(several):,} of the images have several frames, first one read: {listed(map(repr, several), 3)}.")
-    data = ArrayDataset(matrix, owns_samples=True)
-    note = MercerWarning(
-        f"{len(files):,} images of {width} x {height} pixels.", "note", [Remedy("resize", f"{width}x{height}")]
+    size = f"{width}x{height}"
+    note = MercerWarning(f"{len(files):,} images of {width} x {height} pixels.", "note", [Remedy("resize", size)])
+    return ArrayDataset(
+        matrix,
+        owns_samples=True,
+        metadata=Metadata({"file": [file.name for file in files]}, "file"),
+        source=Source(printable(path), path, (note,)),
     )
-    data.source = Source(printable(path), path, (note,))
-    data.metadata = Metadata({"file": [file.name for file in files]}, "file")
-    return data
 
 
 def _parse_size(text: str) -> tuple[int, int]:

@@ -1,11 +1,10 @@
 """Open a file as a dataset."""
 
 import os
-from collections.abc import Callable
 from copy import copy
 from importlib import import_module
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, cast, get_args
 
 import numpy as np
 
@@ -27,21 +26,29 @@ _FORMATS = {
     ".h5ad": "h5ad",
 }
 _COMPRESSIONS = (".gz", ".zst", ".bz2")  # of text files
-_KINDS = {"npy": ("vectors",), "npz": ("vectors",), "h5ad": ("vectors",), "images": ("vectors",)} | dict.fromkeys(
-    TABLES, ("vectors", "strings", "table")
-)  # what the samples of a file can be; strings in other formats
+
+
+class _Reader(NamedTuple):
+    """What reads files of a format: a function (path, options, memory), a package it needs, and kinds of samples."""
+
+    module: str
+    function: str
+    package: str | None = None
+    kinds: tuple[Kind, ...] = ("vectors",)
+
+
+_TABLE_KINDS: tuple[Kind, ...] = ("vectors", "strings", "table")
 _READERS = {
-    "npy": ("numpy_files", "NpyDataset"),
-    "npz": ("numpy_files", "read_npz"),
-    "h5ad": ("h5ad", "open_h5ad"),
-    "images": ("images", "read_images"),
-    "lines": ("sequences", "read_lines"),
-    "fasta": ("sequences", "read_fasta"),
-    "csv": ("csv_files", "CsvReader"),
-    "parquet": ("arrow", "ParquetReader"),
-    "arrow": ("arrow", "IpcReader"),
-}  # format: module and function
-_PACKAGES = {**dict.fromkeys(TABLES, "pyarrow"), "h5ad": "h5py", "images": "PIL"}
+    "npy": _Reader("numpy_files", "NpyDataset"),
+    "npz": _Reader("numpy_files", "read_npz"),
+    "h5ad": _Reader("h5ad", "open_h5ad", "h5py"),
+    "images": _Reader("images", "read_images", "PIL"),
+    "lines": _Reader("sequences", "read_lines", kinds=("strings",)),
+    "fasta": _Reader("sequences", "read_fasta", kinds=("strings",)),
+    "csv": _Reader("csv_files", "CsvReader", "pyarrow", _TABLE_KINDS),
+    "parquet": _Reader("arrow", "ParquetReader", "pyarrow", _TABLE_KINDS),
+    "arrow": _Reader("arrow", "IpcReader", "pyarrow", _TABLE_KINDS),
+}
 
 
 def open_dataset(
@@ -119,41 +126,35 @@ def open_dataset(
         raise ParameterError("kind", kind, '"vectors", "strings" or "table"')
     path = Path(path)
     with reading(path):
-        _check_name(path)
+        name = printable(path)
+        try:
+            str(path).encode()
+        except UnicodeEncodeError:
+            raise DataError(f"The name of {name} is not UTF-8. Rename the file.", source=path) from None
         form = file_format(path, read_options.format, kind)
-        read_options.check_for(form, printable(path))
+        read_options.check_for(form, name)
         data = _open(path, form, read_options, kind, memory)
         if not data.shape[0] or not data.shape[1]:
-            raise DataError(f"{printable(path)} has {data.shape[0]:,} rows and {data.shape[1]:,} columns.", source=path)
+            raise DataError(f"{name} has {data.shape[0]:,} rows and {data.shape[1]:,} columns.", source=path)
         return transposed(data, memory) if read_options.transpose else data
 
 
 def _open(path: Path, form: str, options: ReadOptions, kind: Kind, memory: int) -> Dataset:
-    if kind not in _KINDS.get(form, ("strings",)):
+    reader = _READERS[form]
+    if kind not in reader.kinds:
         raise DataError(f"{printable(path)} is read as {form}, which does not hold {kind}.", source=path)
-    if form in _PACKAGES:
-        import_optional(_PACKAGES[form], "io", f"Reading {printable(path)}")
-    module, name = _READERS[form]
-    reader: Callable[..., Any] = getattr(import_module(f"mercer.data.{module}"), name)
+    if reader.package:
+        import_optional(reader.package, "io", f"Reading {printable(path)}")
+    opened = getattr(import_module(f"mercer.data.{reader.module}"), reader.function)(path, options, memory)
     if form in TABLES:
         from mercer.data.arrow import TABLE_KINDS
 
-        table = reader(path, options, memory)
-        data = TABLE_KINDS[kind](table, assign_roles(table, options, kind, memory), memory)
-    else:
-        data = reader(path) if form == "npy" else reader(path, options, memory)
+        opened = TABLE_KINDS[kind](opened, assign_roles(opened, options, kind, memory), memory)
     if options.case is not None and kind == "strings":
-        samples = data.load()
+        samples = opened.load()
         for i, string in enumerate(samples):
             samples[i] = string.upper() if options.case == "upper" else string.lower()
-    return data
-
-
-def _check_name(path: Path) -> None:
-    try:
-        str(path).encode()
-    except UnicodeEncodeError:
-        raise DataError(f"The name of {printable(path)} is not UTF-8. Rename the file.", source=path) from None
+    return cast(Dataset, opened)
 
 
 def file_format(path: Path, given: str | None, kind: Kind = "vectors") -> str:
@@ -196,10 +197,11 @@ def transposed(data: Dataset, memory: int) -> Dataset:
     check_memory(f"{name} to transpose it", 2 * data.nbytes + data.reading_bytes, memory)
     data = copy(data)
     data.allow_nan = True  # they are looked for later
-    turned = ArrayDataset(np.ascontiguousarray(data.load().T), owns_samples=True)
-    ids = metadata.ids
-    turned.feature_names = None if ids is None or len({*ids}) < len(ids) else tuple(ids)
-    turned.source = data.source
-    if data.feature_names is not None:
-        turned.metadata = Metadata({"id": data.feature_names}, "id")
-    return turned
+    ids, names = metadata.ids, data.feature_names
+    return ArrayDataset(
+        np.ascontiguousarray(data.load().T),
+        owns_samples=True,
+        feature_names=None if ids is None or len({*ids}) < len(ids) else tuple(ids),
+        metadata=Metadata() if names is None else Metadata({"id": names}, "id"),
+        source=data.source,
+    )

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -91,6 +91,13 @@ class ReadOptions:
         """Columns that are features, ids or metadata because their names are given."""
         return {name for name in (*(self.columns or ()), *self.metadata, self.id, self.text) if name is not None}
 
+    def without_missing(self, known: Collection[str]) -> Self:
+        """Optional metadata that are not among the known columns are removed."""
+        if not self.optional_metadata:
+            return self
+        label = self.label if self.label in known else None
+        return replace(self, label=label, keep=tuple(name for name in self.keep if name in known))
+
     def check_for(self, form: str, name: str) -> None:
         """Raise an error for options that do not apply to files of a format."""
         for field in fields(self):
@@ -99,36 +106,31 @@ class ReadOptions:
                 raise UsageError(f"{field.name} does not apply to {name}, which is read as {form}.")
 
 
+_NAMES = ("columns", "drop", "keep")
+_TESTS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    **dict.fromkeys(_NAMES, (lambda names: all(isinstance(name, str) for name in names), "a list of column names")),
+    **dict.fromkeys(
+        ("transpose", "header", "optional_metadata"), (lambda value: isinstance(value, bool), "True or False")
+    ),
+    "mask_var": (lambda value: isinstance(value, (bool, str)), "the name of a column, False or None"),
+    "delimiter": (
+        lambda mark: isinstance(mark, str) and len(mark) == 1 and mark not in '\r\n"' and mark <= "~",
+        'one character, "tab" or "blank"',
+    ),
+    "decimal": (lambda value: value in (".", ","), '"." or ","'),
+    "case": (lambda value: value in ("upper", "lower"), '"upper" or "lower"'),
+}  # other options are strings
+
+
 def _check_option(name: str, value: Any) -> Any:
     if name in _NAMES:
-        value = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else value
+        value = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
     elif name == "delimiter" and isinstance(value, str):
         value = _NAMED_DELIMITERS.get(value, value)
     test, requirement = _TESTS.get(name, (lambda value: isinstance(value, str), "a string or None"))
     if not test(value):
         raise ParameterError(name, value, requirement)
     return value
-
-
-def _are_names(value: Any) -> bool:
-    return isinstance(value, tuple) and all(isinstance(each, str) for each in value)
-
-
-def _is_delimiter(value: Any) -> bool:
-    return isinstance(value, str) and len(value) == 1 and value not in '\r\n"' and value <= "~"
-
-
-_NAMES = ("columns", "drop", "keep")
-_TESTS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    **dict.fromkeys(_NAMES, (_are_names, "a list of column names")),
-    **dict.fromkeys(
-        ("transpose", "header", "optional_metadata"), (lambda value: isinstance(value, bool), "True or False")
-    ),
-    "mask_var": (lambda value: isinstance(value, (bool, str)), "the name of a column, False or None"),
-    "delimiter": (_is_delimiter, 'one character, "tab" or "blank"'),
-    "decimal": (lambda value: value in (".", ","), '"." or ","'),
-    "case": (lambda value: value in ("upper", "lower"), '"upper" or "lower"'),
-}  # other options are strings
 
 
 class Roles(NamedTuple):
@@ -147,12 +149,15 @@ def assign_roles(reader: "TableReader", options: ReadOptions, kind: Kind, memory
     not numeric are left out with a warning. Names in `columns` override each guess.
     """
     options = check_names(reader.schema.names, options, reader.name)
-    index = _find_index(reader, options)
+    index = _find_index(reader.schema, options)
     candidates = [n for n in _candidates(reader.schema.names, options, kind) if n != index]
     others = _check_numeric(reader, candidates, options) if kind == "vectors" else []
-    counters = _find_counters(reader, candidates, others, options, kind)
-    strings = [n for n in candidates if reader.is_string(n)][:1] if _may_name_rows(options, kind, candidates) else []
-    guesses = [*([index] if index is not None else strings), *counters]
+    counters, strings = [], []
+    if options.columns is None and kind in ("vectors", "table"):
+        counters = _find_counters(reader, candidates, n_features=len(candidates) - len(others))
+        if options.id is None and (kind == "vectors" or len(candidates) > 1):  # never the only column of a table
+            strings = [n for n in candidates if reader.is_string(n)][:1]
+    guesses = [*(strings if index is None else [index]), *counters]
     given = [] if options.id is None else [options.id]
     found = reader.read_columns([*options.metadata, *given, *guesses], memory // 2, guesses, [*given, *guesses])
 
@@ -162,14 +167,22 @@ def assign_roles(reader: "TableReader", options: ReadOptions, kind: Kind, memory
     notes = [*reader.notes]
     if id_name is not None and id_name != options.id:
         remedies = [Remedy("id", id_name)]
-        if id_name in counters and options.id is None:  # a column of numbers, which might be a feature
+        if id_name in counters:  # a column of numbers, which might be a feature
             remedies.append(Remedy("columns", [id_name, "…"]))
         notes.append(MercerWarning(f"Ids from column {short_repr(id_name)}.", "note", remedies))
-    notes += _about_counters([n for n in counters if n != id_name])
-    _warn_about_others(reader, [n for n in others if n != id_name])
+    unused = [n for n in counters if n != id_name]
+    if unused:
+        verbs = "identifies rows and is not a feature" if len(unused) == 1 else "identify rows and are not features"
+        remedies = [Remedy("drop", unused[:5]), Remedy("columns", [*unused[:5], "…"])]
+        notes.append(MercerWarning(f"{_columns(map(short_repr, unused))} {verbs}.", "note", remedies))
+    left_out = [n for n in others if n != id_name]
+    if left_out:
+        verb = "is" if len(left_out) == 1 else "are"
+        text = f"{_columns(_described(reader, left_out))} of {reader.name} {verb} not numeric and left out."
+        warn(text, remedies=[Remedy("drop", left_out[:5]), Remedy("keep", left_out[:5])])
 
-    unused = {id_name, *counters, *others} - {*(options.columns or ())}
-    features = tuple(n for n in candidates if n not in unused)
+    none = {id_name, *counters, *others} - {*(options.columns or ())}
+    features = tuple(n for n in candidates if n not in none)
     if not features:
         raise DataError(f"{reader.name} has no columns left that are features.", source=reader.name)
     kept = dict.fromkeys(n for n in (id_name, *options.metadata) if n is not None)
@@ -202,42 +215,25 @@ def _candidates(names: Sequence[str], options: ReadOptions, kind: Kind) -> list[
     return [n for n in names if n not in used and not _INDEX_LEVEL.fullmatch(n)]
 
 
-def _find_index(reader: "TableReader", options: ReadOptions) -> str | None:
-    """The column that R or pandas wrote as the names of rows, unless it is used for something else."""
-    names = reader.schema.names
-    index = _pandas_index(reader.schema)
-    if index is None and names and names[0] in _UNNAMED:
-        index = names[0]
-    return None if options.id is not None or index in {*options.drop, *options.named} else index
-
-
-def _pandas_index(schema: Any) -> str | None:
-    """The column that was the index of a pandas frame, according to the metadata of the file."""
+def _find_index(schema: Any, options: ReadOptions) -> str | None:
+    """The column that pandas or R wrote as the names of rows, unless it is used for something else."""
     try:
         indices = json.loads((schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", [])
     except (ValueError, AttributeError, RecursionError):
-        return None
-    first = indices[0] if isinstance(indices, list) and len(indices) == 1 else None
-    return first if isinstance(first, str) and first in schema.names else None
+        indices = []
+    index = indices[0] if isinstance(indices, list) and len(indices) == 1 else None
+    if not isinstance(index, str) or index not in schema.names:
+        index = schema.names[0] if schema.names and schema.names[0] in _UNNAMED else None
+    return None if options.id is not None or index in {*options.drop, *options.named} else index
 
 
-def _may_name_rows(options: ReadOptions, kind: Kind, candidates: Sequence[str]) -> bool:
-    """Whether the first column of strings may be the id: never the only column of a table."""
-    given = options.id is not None or options.columns is not None
-    return not given and (kind == "vectors" or (kind == "table" and len(candidates) > 1))
-
-
-def _find_counters(
-    reader: "TableReader", candidates: Sequence[str], others: Sequence[str], options: ReadOptions, kind: Kind
-) -> list[str]:
+def _find_counters(reader: "TableReader", candidates: Sequence[str], n_features: int) -> list[str]:
     """Integer columns that are named like ids or count rows; none if no feature would remain."""
-    if options.columns is not None or kind not in ("vectors", "table"):
-        return []
     integers = [n for n in candidates if reader.is_integer(n)]
     named = [n for n in integers if _ID_NAME.fullmatch(n) or looks_like_id(n)]
     counting = reader.find_counting([n for n in integers if n not in named and not TIME_NAME.fullmatch(n)])
     found = [n for n in integers if n in {*named, *counting}]
-    return found if len(found) < len(candidates) - len(others) else []
+    return found if len(found) < n_features else []
 
 
 def _check_numeric(reader: "TableReader", candidates: Sequence[str], options: ReadOptions) -> list[str]:
@@ -255,13 +251,13 @@ def _check_numeric(reader: "TableReader", candidates: Sequence[str], options: Re
 def _not_numeric_error(reader: "TableReader", columns: Sequence[str], none_left: bool) -> DataError:
     """The error for columns that are not numeric, with the first cell that is not a number."""
     row, value = reader.first_text(columns[0])
-    codes = [n for n in columns if reader.are_codes(n)]
+    codes = [n for n in columns if n in reader.codes]
     hint, remedies = ("", ()) if codes else reader.hint_for(value)
     where = "" if row is None else f" The first such value is {short_repr(value, 40)} in {reader.locate(row)}.{hint}"
     what = "has no numeric columns:" if none_left else "has columns that are not numeric:"
     more = [Remedy("columns", codes[:5])] if codes else [] if none_left else [Remedy("drop", list(columns[:5]))]
     return DataError(
-        f"{reader.name} {what} {_described(reader, columns)}.{where}",
+        f"{reader.name} {what} {listed(_described(reader, columns))}.{where}",
         source=reader.name,
         row=row,
         column=columns[0],
@@ -270,23 +266,13 @@ def _not_numeric_error(reader: "TableReader", columns: Sequence[str], none_left:
     )
 
 
-def _described(reader: "TableReader", columns: Sequence[str]) -> str:
-    return listed(f"{short_repr(n)} ({reader.describe(n)})" for n in columns)
+def _described(reader: "TableReader", columns: Sequence[str]) -> list[str]:
+    return [f"{short_repr(n)} ({reader.describe(n)})" for n in columns]
 
 
-def _warn_about_others(reader: "TableReader", columns: Sequence[str]) -> None:
-    if columns:
-        what = f"{_described(reader, columns)} of {reader.name} {'is' if len(columns) == 1 else 'are'} not numeric"
-        remedies = [Remedy("drop", list(columns[:5])), Remedy("keep", list(columns[:5]))]
-        warn(f"Column{'s' * (len(columns) > 1)} {what} and left out.", remedies=remedies)
-
-
-def _about_counters(columns: Sequence[str]) -> list[MercerWarning]:
-    many = len(columns) > 1
-    verbs = "identify rows and are not features" if many else "identifies rows and is not a feature"
-    text = f"Column{'s' * many} {listed(map(short_repr, columns))} {verbs}."
-    few = list(columns[:5])
-    return [MercerWarning(text, "note", [Remedy("drop", few), Remedy("columns", [*few, "…"])])] if columns else []
+def _columns(names: Iterable[str]) -> str:
+    names = list(names)
+    return f"Column{'s' * (len(names) > 1)} {listed(names)}"
 
 
 def _id_defect(column: Any) -> str:
@@ -304,10 +290,7 @@ def _id_defect(column: Any) -> str:
 def check_names(names: Sequence[str], options: ReadOptions, name: str) -> ReadOptions:
     """Check the names in the options against those of the table. Optional metadata that is missing is removed."""
     check_unique(names, name)
-    known = set(names)
-    if options.optional_metadata:
-        label = options.label if options.label in known else None
-        options = replace(options, label=label, keep=tuple(n for n in options.keep if n in known))
+    options = options.without_missing(set(names))
     check_known([*options.drop, *options.named], names, name)
     if options.id is not None and options.id in (options.columns or ()):
         raise ParameterError("id", options.id, "a column that is not in columns")

@@ -63,6 +63,11 @@ def unreadable(path: Path, reason: str) -> DataError:
     return DataError(f"Cannot read {printable(path)}: {reason}.", source=path)
 
 
+def changed(name: str) -> DataError:
+    """The error for a file that was written to since it was opened."""
+    return DataError(f"{name} has changed since it was opened.", source=name)
+
+
 def guess_format(path: Path | str) -> str:
     """What a file is according to its first bytes; "" if unknown or as its name says."""
     try:

@@ -60,9 +60,13 @@ def read_fasta(path: Path, options: ReadOptions, memory: int) -> Dataset:
 def _dataset(path: Path, strings: list[str], ids: list[str], id_name: str) -> Dataset:
     if not strings:
         raise DataError(f"Found array with 0 sample(s): {printable(path)} has no strings.", source=path)
-    data = ArrayDataset(object_array(strings), "strings", owns_samples=True)
-    data.source, data.metadata = Source(printable(path), path), Metadata({id_name: ids}, id_name)
-    return data
+    return ArrayDataset(
+        object_array(strings),
+        "strings",
+        owns_samples=True,
+        metadata=Metadata({id_name: ids}, id_name),
+        source=Source(printable(path), path),
+    )
 
 
 def _open_text(path: Path) -> Any:

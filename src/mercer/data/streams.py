@@ -175,9 +175,7 @@ def _hold(X: Any, memory: int) -> Dataset:
             f"Found array with 0 sample(s) (shape={matrix.shape}) while a minimum of 1 is required. X has no rows, or "
             "was read before: it can be read only once."
         )
-    data = ArrayDataset(matrix, owns_samples=True)
-    data.feature_names = columns
-    return data
+    return ArrayDataset(matrix, owns_samples=True, feature_names=columns)
 
 
 def _numeric_columns(schema: pa.Schema) -> tuple[str, ...]:

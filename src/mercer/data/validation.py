@@ -1,12 +1,14 @@
 """X as a validated dataset: scikit-learn's rules, and the location of the first value that cannot be used."""
 
+import operator
 import re
 from collections.abc import Callable
 from contextlib import suppress
 from copy import copy
+from functools import reduce
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,8 +86,6 @@ def as_dataset(
         data = data if keep_integers else with_floats(data)
         if check_finite and data.in_memory and kind == "vectors" and not is_finite(data.load()):
             raise_nonfinite(data)
-        if kind == "strings" and not reset:
-            _check_same_strings(estimator, data)
     elif kind == "vectors":
         data = ArrayDataset(check_vectors(X, estimator, reset, allow_nan, check_finite, keep_integers))
         data.allow_nan, data.owns_samples = allow_nan, _is_copy(data.samples, X)
@@ -94,7 +94,11 @@ def as_dataset(
         if reset:
             warn_about_precision(data)
     else:
-        data = _convert(X, estimator, kind, reset)
+        data = _convert(X, kind)
+        if reset or kind != "table":  # a table kernel finds its columns by name, and reports missing ones
+            data = check_features(estimator, data, reset=reset)
+    if kind == "strings" and not reset:
+        _check_same_strings(estimator, data)
     if reset:
         warn_each(note for note in data.source.notes if any(r.parameter in _FEATURE_OPTIONS for r in note.remedies))
     if reset and data.feature_names is not None and kind == "vectors":
@@ -131,7 +135,7 @@ def _open(X: Any, estimator: Any, kind: Kind, reset: bool) -> Any:
         return to_numpy(X)
     if kind == "vectors" and is_stream(X):
         from mercer.budget import parse_memory
-        from mercer.data.streams import open_stream  # type: ignore[import-untyped,import-not-found,unused-ignore]
+        from mercer.data.streams import open_stream
 
         return open_stream(X, parse_memory(memory_limit))
     return X
@@ -144,7 +148,7 @@ def is_stream(X: Any) -> bool:
     return any(hasattr(X, name) for name in ("__arrow_c_stream__", "collect_schema", "to_arrow_table", "scanner"))
 
 
-def _convert(X: Any, estimator: Any, kind: Kind, reset: bool) -> Dataset:
+def _convert(X: Any, kind: Kind) -> Dataset:
     """Strings, series, tables and objects in memory."""
     data = ArrayDataset(CONVERTERS[kind](X), kind)
     if kind == "table":
@@ -152,10 +156,6 @@ def _convert(X: Any, estimator: Any, kind: Kind, reset: bool) -> Dataset:
         data.feature_names = tuple(names) if all(isinstance(name, str) for name in names) else None
     elif (name := column_name(X)) is not None:
         data.feature_names = (name,)
-    if kind == "strings" and not reset:
-        _check_same_strings(estimator, data)
-    if reset or kind != "table":  # a table kernel finds its columns by name, and reports missing ones
-        return check_features(estimator, data, reset=reset)
     return data
 
 
@@ -229,21 +229,13 @@ def _explain_rejection(error: Exception, X: Any, allow_nan: bool) -> Exception:
         text = text.split("\n")[0]
     text = re.sub(r" instead:\s*array=.*?\.\s*Reshape", f" instead, of shape {np.shape(X)}. Reshape", text, flags=re.S)
     text = shorten(" ".join(text.split()), 560)
-    where = _first_nonfinite(X, allow_nan)
-    if where is not None:
-        return _nonfinite_error(text.rstrip("."), *where, "X")
-    return TypeError(text) if isinstance(error, TypeError) else DataError(text)
-
-
-def _first_nonfinite(X: Any, allow_nan: bool) -> tuple[int, str, float, int] | None:
-    """Row, column and value of the first non-finite value, and how many there are."""
     matrix = float_matrix(X)
-    _, first, count = (0, None, 0) if matrix is None else _find_nonfinite(ArrayDataset(matrix), None, allow_nan)
-    if first is None:
-        return None
-    row, column, value = first
-    names = column_names(X)
-    return row, str(column) if names is None else repr(names[column]), value, count
+    found = None if matrix is None else _find_nonfinite(ArrayDataset(matrix), None, allow_nan)
+    if found is not None and found.n_found:
+        names = column_names(X)
+        column = str(found.column) if names is None else repr(names[found.column])
+        return _nonfinite_error(text.rstrip("."), found, column, "X")
+    return TypeError(text) if isinstance(error, TypeError) else DataError(text)
 
 
 # ---------------------------------------------------------------------- finite values
@@ -258,43 +250,52 @@ def is_finite(block: Any) -> bool:
         return bool(np.isfinite(np.sum(values)) or np.isfinite(values).all())
 
 
-def _nonfinite(block: Any, allow_nan: bool) -> tuple[NDArray, NDArray]:
-    """Places and values of what the model does not accept, row by row."""
+class _Nonfinite(NamedTuple):
+    """The first value that a model does not accept, how many there are, and the rows that were read."""
+
+    row: int = 0
+    column: int = 0
+    value: float = 0.0
+    n_found: int = 0
+    n_rows: int = 0
+
+    def followed_by(self, other: "_Nonfinite") -> "_Nonfinite":
+        """Both, where the rows of `other` follow those of this one."""
+        first = self if self.n_found else other._replace(row=self.n_rows + other.row)
+        return first._replace(n_found=self.n_found + other.n_found, n_rows=self.n_rows + other.n_rows)
+
+
+def _find_in_block(block: Any, allow_nan: bool) -> _Nonfinite:
+    if is_finite(block):
+        return _Nonfinite(n_rows=block.shape[0])
+    values = block.data if sparse.issparse(block) else block
+    wrong = np.isinf(values) if allow_nan else ~np.isfinite(values)
     if sparse.issparse(block):
-        block = block.tocoo()
-        wrong = np.isinf(block.data) if allow_nan else ~np.isfinite(block.data)
-        return np.column_stack([block.row[wrong], block.col[wrong]]), block.data[wrong]
-    places = np.argwhere(np.isinf(block) if allow_nan else ~np.isfinite(block))
-    return places, block[tuple(places.T)]
+        entries = block.tocoo()
+        rows, columns, values = entries.row[wrong], entries.col[wrong], values[wrong]
+    else:
+        rows, columns = np.nonzero(wrong)
+        values = values[wrong]
+    if not len(rows):
+        return _Nonfinite(n_rows=block.shape[0])
+    return _Nonfinite(int(rows[0]), int(columns[0]), float(values[0]), len(rows), block.shape[0])
+
+
+def _find_nonfinite(data: Dataset, weights: Any, allow_nan: bool, progress: Any = None) -> _Nonfinite:
+    blocks = data.blocks(block_rows(data.shape[1]))
+    return reduce(_Nonfinite.followed_by, (_find_in_block(block, allow_nan) for block in blocks), _Nonfinite())
 
 
 def check_finite(block: Any, data: Dataset, first_row: int, locate: Callable[[int], str] | None = None) -> None:
     """Raise an error with the location of the first value of a block that the model does not accept."""
     if is_finite(block):
         return
-    places, values = _nonfinite(block, data.allow_nan)
-    if len(places):
-        (row, column), value = map(int, places[0]), float(values[0])
-        what = "a missing value" if np.isnan(value) else "an infinite value"
-        where = locate(first_row + row) if locate else f"row index {first_row + row}"
-        text = f"{data.source.name} contains {what} in {where}, column {_feature(data, column)}."
-        raise _error_for(value, text, data.source.name, first_row + row, _feature(data, column))
-
-
-def _feature(data: Dataset, column: int) -> str:
-    return str(column) if data.feature_names is None else repr(data.feature_names[column])
-
-
-def _error_for(value: float, text: str, source: str, row: int, column: str) -> DataError:
-    kind = MissingValuesError if np.isnan(value) else DataError
-    text = f"{text} {ACCEPTS_MISSING}" if np.isnan(value) else text
-    return kind(text, source=source, row=row, column=column, value=value)
-
-
-def _nonfinite_error(text: str, row: int, column: str, value: float, count: int, source: str) -> DataError:
-    many = "One value is" if count == 1 else f"{count:,} values are"
-    text = f"{text}. {many} not finite, first at row index {row}, column {column}."
-    return _error_for(value, text, source, row, column)
+    found = _find_in_block(block, data.allow_nan)
+    if found.n_found:
+        row, column, source = first_row + found.row, _feature(data, found.column), data.source.name
+        what = "a missing value" if np.isnan(found.value) else "an infinite value"
+        where = locate(row) if locate else f"row index {row}"
+        raise _error_for(found.value, f"{source} contains {what} in {where}, column {column}.", source, row, column)
 
 
 def raise_nonfinite(data: Dataset) -> None:
@@ -302,41 +303,33 @@ def raise_nonfinite(data: Dataset) -> None:
 
     Reads the data once.
     """
-    _, first, count = data.reduce(_find_nonfinite, data.allow_nan, combine=_earlier)
-    if first is None:
-        return
-    row, column, value = first
-    what = "NaN" if np.isnan(value) else "infinity or a value too large for float64"
-    name = data.source.name
-    raise _nonfinite_error(f"Input {name} contains {what}", row, _feature(data, column), value, count, name)
+    found = data.reduce(_find_nonfinite, data.allow_nan, combine=_Nonfinite.followed_by)
+    if found.n_found:
+        what = "NaN" if np.isnan(found.value) else "infinity or a value too large for float64"
+        name = data.source.name
+        raise _nonfinite_error(f"Input {name} contains {what}", found, _feature(data, found.column), name)
 
 
-_Found = tuple[int, tuple[int, int, float] | None, int]  # rows, first non-finite value (row, column, value), number
+def _nonfinite_error(text: str, found: _Nonfinite, column: str, source: str) -> DataError:
+    many = "One value is" if found.n_found == 1 else f"{found.n_found:,} values are"
+    text = f"{text}. {many} not finite, first at row index {found.row}, column {column}."
+    return _error_for(found.value, text, source, found.row, column)
 
 
-def _find_nonfinite(data: Dataset, weights: Any, allow_nan: bool, progress: Any = None) -> _Found:
-    start, first, count = 0, None, 0
-    for block in data.blocks(block_rows(data.shape[1])):
-        if not is_finite(block):
-            places, values = _nonfinite(block, allow_nan)
-            count += len(places)
-            if first is None and len(places):
-                first = start + int(places[0][0]), int(places[0][1]), float(values[0])
-        start += block.shape[0]
-    return start, first, count
+def _error_for(value: float, text: str, source: str, row: int, column: str) -> DataError:
+    if np.isnan(value):
+        text = f"{text} {ACCEPTS_MISSING}"
+        return MissingValuesError(text, source=source, row=row, column=column, value=value)
+    return DataError(text, source=source, row=row, column=column, value=value)
 
 
-def _earlier(left: _Found, right: _Found) -> _Found:
-    """Both, where the rows of `right` follow those of `left`."""
-    (n_left, first, count), (n_right, second, more) = left, right
-    if first is None and second is not None:
-        first = n_left + second[0], second[1], second[2]
-    return n_left + n_right, first, count + more
+def _feature(data: Dataset, column: int) -> str:
+    return str(column) if data.feature_names is None else repr(data.feature_names[column])
 
 
 def has_missing(data: Dataset) -> bool:
     """Whether there are missing values. Reads the data once, or until the first of them."""
-    return bool(data.reduce(_find_missing, combine=_either))
+    return bool(data.reduce(_find_missing, combine=operator.or_))
 
 
 def _find_missing(data: Dataset, weights: Any, progress: Any = None) -> bool:
@@ -345,10 +338,6 @@ def _find_missing(data: Dataset, weights: Any, progress: Any = None) -> bool:
         if not is_finite(block) and np.isnan(values).any():
             return True
     return False
-
-
-def _either(left: bool, right: bool) -> bool:
-    return left or right
 
 
 # ---------------------------------------------------------------------- features and weights
@@ -421,12 +410,12 @@ def apply_sample_weight(data: Dataset, sample_weight: Any) -> tuple[Dataset, NDA
     if sample_weight is None:
         return data, None
     weights = check_sample_weight(sample_weight, len(data))
-    if not data.in_memory or weights.all():
+    if not isinstance(data, ArrayDataset) or weights.all():
         return data, weights
     if data.kind == "vectors" and not is_finite(data.load()):
         raise_nonfinite(data)
-    positive, kept = weights > 0, copy(data)
-    ArrayDataset.__init__(kept, data.load(positive), data.kind, owns_samples=True)  # type: ignore[arg-type]
+    positive = weights > 0
+    kept = data.with_samples(data.load(positive))
     if data.metadata.columns:
         kept.metadata = data.metadata.take(np.flatnonzero(positive))
     return kept, weights[positive]

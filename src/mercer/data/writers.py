@@ -7,10 +7,9 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import partial
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,10 @@ from mercer.data.dataset import Dataset, Metadata
 from mercer.errors import MercerError, OutputError, ParameterError, warn
 from mercer.text import counted, listed, printable, short_repr
 
-Write = Callable[[Any], None]
+Write = Callable[[Any], object]
+_TEXTS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+_TABLES = (*_TEXTS, ".parquet", ".arrow", ".feather")
+FORMATS = (*_TABLES, ".npy", ".npz", ".h5ad")
 _FORMULA = re.compile(r"[=+@\t\r]|-[^0-9.,]")  # how cells begin that a spreadsheet takes for formulas
 
 
@@ -78,16 +80,6 @@ def _format(path: Path) -> str:
 # ---------------------------------------------------------------------- blocks of rows
 
 
-class _Layout(NamedTuple):
-    """What is written: numeric columns of one type, after the columns of the metadata."""
-
-    columns: Sequence[str]
-    n_rows: int
-    dtype: np.dtype
-    metadata: Metadata
-    h5ad: Any = None
-
-
 def write_blocks(
     blocks: Iterator[tuple[int, NDArray]],
     path: Path | None,
@@ -111,14 +103,26 @@ def table_writer(
     path: Path | None, columns: Sequence[str], n_rows: int, dtype: Any, metadata: Metadata, h5ad: Any = None
 ) -> Iterator[Write]:
     """A function that takes the next rows. An error of the caller is not blamed on the file."""
-    layout = _Layout(columns, n_rows, np.dtype(dtype), metadata, h5ad)
+    dtype, shape = np.dtype(dtype), (n_rows, len(columns))
     if path is None:
-        with _standard_output(layout) as write:
+        with _standard_output(columns, n_rows, dtype, metadata) as write:
             yield write
         return
+    form = _format(path)
     with atomic_path(path) as temporary, ExitStack() as stack:
         with writing(path):
-            write = stack.enter_context(_rows_writer(temporary, _format(path), layout))
+            if form == ".h5ad":
+                from mercer.data.h5ad import write_scores
+
+                write = stack.enter_context(write_scores(h5ad, temporary, shape, dtype))
+            else:
+                file = stack.enter_context(temporary.open("wb"))
+                if form == ".npy":
+                    write = _npy(file, shape, dtype)
+                elif form == ".npz":
+                    write = stack.enter_context(_npz(file, columns, shape, dtype, metadata))
+                else:
+                    write = stack.enter_context(_rows(file, form, columns, dtype, metadata))
 
         def guarded(rows: NDArray) -> None:
             with writing(path):
@@ -130,27 +134,10 @@ def table_writer(
 
 
 @contextmanager
-def _rows_writer(path: Path, form: str, layout: _Layout) -> Iterator[Write]:
-    if form == ".h5ad":
-        from mercer.data.h5ad import write_scores
-
-        with write_scores(layout.h5ad, path, (layout.n_rows, len(layout.columns)), layout.dtype) as write:
-            yield write
-        return
-    with path.open("wb") as file:
-        if form in _ARRAY_WRITERS:
-            with _ARRAY_WRITERS[form](file, layout) as write:
-                yield write
-        else:
-            with _batches(file, form, layout) as write:
-                yield write
-
-
-@contextmanager
-def _standard_output(layout: _Layout) -> Iterator[Write]:
+def _standard_output(columns: Sequence[str], n_rows: int, dtype: np.dtype, metadata: Metadata) -> Iterator[Write]:
     """CSV on standard output. An error after some rows reports how many were written."""
     n_written = 0
-    with _batches(getattr(sys.stdout, "buffer", _TextOutput()), ".csv", layout) as write:
+    with _rows(getattr(sys.stdout, "buffer", _TextOutput()), ".csv", columns, dtype, metadata) as write:
 
         def counting(rows: NDArray) -> None:
             nonlocal n_written
@@ -161,7 +148,7 @@ def _standard_output(layout: _Layout) -> Iterator[Write]:
             yield counting
         except MercerError as error:
             if n_written:
-                error.message += f" Standard output has {n_written:,} of {counted(layout.n_rows, 'row')} already."
+                error.message += f" Standard output has {n_written:,} of {counted(n_rows, 'row')} already."
             raise
     sys.stdout.flush()
 
@@ -173,54 +160,85 @@ class _TextOutput:
         sys.stdout.write(content.decode())
 
 
-@contextmanager
-def _npy(file: IO[bytes], layout: _Layout) -> Iterator[Write]:
-    header = {"descr": np.lib.format.dtype_to_descr(layout.dtype), "fortran_order": False}
-    np.lib.format.write_array_header_1_0(file, header | {"shape": (layout.n_rows, len(layout.columns))})
-
-    def write(rows: NDArray) -> None:
-        file.write(np.ascontiguousarray(rows, dtype=layout.dtype).data)
-
-    yield write
+def _npy(file: IO[bytes], shape: tuple[int, int], dtype: np.dtype) -> Write:
+    header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    return lambda rows: file.write(np.ascontiguousarray(rows, dtype=dtype).data)
 
 
 @contextmanager
-def _npz(file: IO[bytes], layout: _Layout) -> Iterator[Write]:
+def _npz(
+    file: IO[bytes], columns: Sequence[str], shape: tuple[int, int], dtype: np.dtype, metadata: Metadata
+) -> Iterator[Write]:
     """Scores, names of their columns, and ids with their heading. Nothing has to be unpickled."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
-        with archive.open("scores.npy", "w", force_zip64=True) as member, _npy(member, layout) as write:
-            yield write
-        names = {"columns": list(layout.columns)}
-        if layout.metadata.id_name is not None:
-            names |= {"heading": [layout.metadata.id_name], "ids": layout.metadata.ids or []}
+        with archive.open("scores.npy", "w", force_zip64=True) as member:
+            yield _npy(member, shape, dtype)
+        names = {"columns": list(columns)}
+        if metadata.id_name is not None:
+            names |= {"heading": [metadata.id_name], "ids": metadata.ids or []}
         for name, values in names.items():
             with archive.open(f"{name}.npy", "w") as member:
                 np.lib.format.write_array(member, np.array(values, dtype=np.str_), allow_pickle=False)
 
 
-_ARRAY_WRITERS = {".npy": _npy, ".npz": _npz}
-
-
 @contextmanager
-def _batches(file: Any, form: str, layout: _Layout) -> Iterator[Write]:
+def _rows(file: Any, form: str, columns: Sequence[str], dtype: np.dtype, metadata: Metadata) -> Iterator[Write]:
     """Rows, with the metadata in front of them, as batches of Arrow."""
     pa = _arrow()
-    described = {name: _arrow_column(column) for name, column in layout.metadata.columns.items()}
+    described = {name: _arrow_column(column) for name, column in metadata.columns.items()}
     if form in _TEXTS:
         _warn_about_formulas(described)
-    numbers = [(name, pa.from_numpy_dtype(layout.dtype)) for name in layout.columns]
+    numbers = [(name, pa.from_numpy_dtype(dtype)) for name in columns]
     schema = pa.schema([*((name, column.type) for name, column in described.items()), *numbers])
     start = 0
-    with _TABLE_WRITERS[form](file, schema) as write_batch:
+    with _open_table(file, form, schema) as write_batch:
 
         def write(rows: NDArray) -> None:
             nonlocal start
             parts = [column.slice(start, len(rows)) for column in described.values()]
-            parts += [pa.array(np.ascontiguousarray(column, dtype=layout.dtype)) for column in rows.T]
+            parts += [pa.array(np.ascontiguousarray(column, dtype=dtype)) for column in rows.T]
             write_batch(pa.RecordBatch.from_arrays(parts, schema=schema))
             start += len(rows)
 
         yield write
+
+
+@contextmanager
+def _open_table(file: Any, form: str, schema: Any) -> Iterator[Write]:
+    """A function that takes the next batch of Arrow."""
+    if form == ".parquet":
+        with _arrow("pyarrow.parquet").ParquetWriter(file, schema) as writer:
+            yield writer.write_batch
+    elif form in (".arrow", ".feather"):
+        with _arrow("pyarrow.ipc").new_file(file, schema) as writer:
+            yield writer.write_batch
+    elif form.endswith(".gz"):
+        with (
+            gzip.GzipFile("", "wb", 6, file, mtime=0) as packed,  # without a time: equal rows are equal bytes
+            _open_table(packed, form.removesuffix(".gz"), schema) as write,
+        ):
+            yield write
+    else:
+        pa, csv = _arrow(), _arrow("pyarrow.csv")
+        mark = "\t" if form == ".tsv" else ","
+        quoted = ['"{}"'.format(name.replace('"', '""')) for name in schema.names]
+        names = [
+            quote if re.search(f'[{mark}"\n\r]', name) else name
+            for name, quote in zip(schema.names, quoted, strict=True)
+        ]
+        header = f"{mark.join(names)}\n".encode()
+        options = csv.WriteOptions(include_header=False, delimiter=mark)
+
+        def write_lines(batch: Any) -> None:
+            nonlocal header
+            lines = pa.BufferOutputStream()
+            csv.write_csv(batch, lines, options)
+            file.write(header + lines.getvalue().to_pybytes())
+            header = b""
+
+        yield write_lines
+        file.write(header)  # it goes out with the first rows: if they fail, nothing is written
 
 
 def _arrow_column(values: Any) -> Any:
@@ -253,57 +271,7 @@ def _warn_about_formulas(columns: Mapping[str, Any]) -> None:
                 )
 
 
-# ---------------------------------------------------------------------- batches of Arrow
-
-
-@contextmanager
-def _csv(file: Any, schema: Any, delimiter: str = ",") -> Iterator[Write]:
-    """The header goes out with the first rows: if those fail, nothing is written."""
-    pa, csv = _arrow(), _arrow("pyarrow.csv")
-    names = [f'"{n.replace(chr(34), chr(34) * 2)}"' if re.search(f'[{delimiter}"\n\r]', n) else n for n in schema.names]
-    header = f"{delimiter.join(names)}\n".encode()
-    options = csv.WriteOptions(include_header=False, delimiter=delimiter)
-
-    def write(batch: Any) -> None:
-        nonlocal header
-        lines = pa.BufferOutputStream()
-        csv.write_csv(batch, lines, options)
-        file.write(header + lines.getvalue().to_pybytes())
-        header = b""
-
-    yield write
-    if header:
-        file.write(header)
-
-
-@contextmanager
-def _packed(kind: Callable[..., AbstractContextManager[Write]], file: Any, schema: Any) -> Iterator[Write]:
-    """Through gzip, without a time: equal rows are equal bytes."""
-    with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed, kind(packed, schema) as write:
-        yield write
-
-
-@contextmanager
-def _parquet(file: Any, schema: Any) -> Iterator[Write]:
-    with _arrow("pyarrow.parquet").ParquetWriter(file, schema) as writer:
-        yield writer.write_batch
-
-
-@contextmanager
-def _ipc(file: Any, schema: Any) -> Iterator[Write]:
-    with _arrow("pyarrow.ipc").new_file(file, schema) as writer:
-        yield writer.write_batch
-
-
-_tsv = partial(_csv, delimiter="\t")
-_TEXTS: dict[str, Callable[..., AbstractContextManager[Write]]] = {
-    ".csv": _csv,
-    ".tsv": _tsv,
-    ".csv.gz": partial(_packed, _csv),
-    ".tsv.gz": partial(_packed, _tsv),
-}
-_TABLE_WRITERS = {**_TEXTS, ".parquet": _parquet, ".arrow": _ipc, ".feather": _ipc}
-FORMATS = (*_TABLE_WRITERS, *_ARRAY_WRITERS, ".h5ad")
+# ---------------------------------------------------------------------- tables of results
 
 
 def write_table(columns: Mapping[str, Sequence[Any]], path: Path) -> Path:
@@ -315,8 +283,8 @@ def write_table(columns: Mapping[str, Sequence[Any]], path: Path) -> Path:
         with atomic_path(path) as temporary, writing(path), temporary.open("wb") as file:
             np.savez(file, allow_pickle=False, **arrays)
         return path
-    if form not in _TABLE_WRITERS:
-        raise ParameterError("path", str(path), f"a file that ends in {listed([*_TABLE_WRITERS, '.npz'], 20)}")
+    if form not in _TABLES:
+        raise ParameterError("path", str(path), f"a file that ends in {listed([*_TABLES, '.npz'], 20)}")
     pa = _arrow()
     made = {name: _arrow_column(column) for name, column in columns.items()}
     if form in _TEXTS:
@@ -328,7 +296,7 @@ def write_table(columns: Mapping[str, Sequence[Any]], path: Path) -> Path:
         atomic_path(path) as temporary,
         writing(path),
         temporary.open("wb") as file,
-        _TABLE_WRITERS[form](file, batch.schema) as write,
+        _open_table(file, form, batch.schema) as write,
     ):
         write(batch)
     return path
