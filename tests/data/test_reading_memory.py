@@ -38,6 +38,10 @@ def long_line(path):
             file.write(b"A" * 1_000_000)
 
 
+def long_wide_line(path):
+    (path / "x.txt").write_text("A" * 18_000_000 + "\U0001f427\n")
+
+
 def many_short_lines(path):
     (path / "x.txt").write_text("".join(f"{i:09d}\n" for i in range(280_000)))
 
@@ -80,6 +84,7 @@ def wide(path):
 
 CASES = {
     "one line of 150 MB": (long_line, "x.txt.gz", "kind='strings'", PASS, "MemoryLimitError"),
+    "one wide character in a line": (long_wide_line, "x.txt", "kind='strings'", PASS, "MemoryLimitError"),
     "lines and their ids": (many_short_lines, "x.txt", "kind='strings', case='upper'", PASS, "MemoryLimitError"),
     "integers in an archive": (integers, "x.npz", "", PASS, "MemoryLimitError"),
     "ids of cells": (long_ids, "x.h5ad", "", PASS, "read"),

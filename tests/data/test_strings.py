@@ -228,6 +228,21 @@ def test_strings_beyond_the_memory_limit_are_not_read(tmp_path):
     assert 10**6 < caught.value.needed < 1.1 * 10**6
 
 
+@pytest.mark.parametrize("line", [60, 200_000])
+def test_lines_and_records_are_charged_for_what_their_strings_take(tmp_path, line):
+    """A record, or a line, is in memory twice while it is put together; lines of a record are not held."""
+    record = "\n".join(["ACGT" * (line // 4)] * (1_200_000 // line))
+    (tmp_path / "x.fa").write_text(f">a\n{record}\n>b\n{record}\n")
+    assert [len(string) for string in fasta(tmp_path / "x.fa", memory="4MB").load()] == [1_200_000] * 2
+    with pytest.raises(MemoryLimitError):
+        fasta(tmp_path / "x.fa", memory="3.4MB")
+    (tmp_path / "x.txt").write_text(f"{'A' * 1_200_000}\n")
+    assert len(lines(tmp_path / "x.txt", memory="2.6MB").load()[0]) == 1_200_000
+    (tmp_path / "x.txt").write_text(f"{'A' * 1_200_000}\U0001f427\n")
+    with pytest.raises(MemoryLimitError):
+        lines(tmp_path / "x.txt", memory="4.8MB")
+
+
 def test_records_of_fasta(tmp_path):
     content = ">one first record\nACG T\nacgt\n; a comment\n\n>two\nGG\n"
     (tmp_path / "x.fa").write_text(content)

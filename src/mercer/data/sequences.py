@@ -17,38 +17,50 @@ from mercer.data.reading import check_regular, guess_format, reading
 from mercer.errors import DataError, MemoryLimitError, Remedy, warn
 from mercer.text import counted, listed, printable, short_repr
 
+_PIECE = 1 << 16  # characters of a line that are read at once
+
 
 def read_lines(path: Path, options: ReadOptions, memory: int) -> Dataset:
     """Read one string per line, which is also its id. An empty line is an empty string; none follows the last one."""
-    if options.case is not None:  # ids are strings of their own
-        memory //= 2
-    strings = [line for _, line in _lines(path, memory)]
+    file, strings = _TextFile(path, memory if options.case is None else memory // 2), []  # else ids are other strings
+    for line in file.lines():
+        strings.append(line)
+        file.hold(line)
     return _dataset(path, strings, strings, "text")
 
 
 def read_fasta(path: Path, options: ReadOptions, memory: int) -> Dataset:
     """Read one string per record: a line ">name …", and all lines up to the next such line."""
+    file = _TextFile(path, memory)
     names: list[str] = []
     strings: list[str] = []
-    parts: list[str] = []
-    for number, line in _lines(path, memory):
+    record, width = bytearray(), 1  # its lines, and bytes of a character: lines as strings would take twice as much
+
+    def finish() -> None:
+        strings.append(record.decode())
+        file.hold(strings[-1])
+        record.clear()
+
+    for line in file.lines():
         if line.startswith(">"):
             if names:
-                strings.append("".join(parts))
+                finish()
             names.append((line[1:].split() or [""])[0])
-            parts = []
+            file.hold(names[-1])
         elif line.strip() and not line.startswith(";"):
             if not names or ">" in line:
                 hint = "Is it FASTQ?" if line.startswith("@") else 'A record starts with a line ">name".'
                 raise DataError(
-                    f"{printable(path)}, line {number:,}: {short_repr(line, 40)} is not part of a record. {hint}",
+                    f"{printable(path)}, line {file.number:,}: {short_repr(line, 40)} is not part of a record. {hint}",
                     source=path,
-                    row=number,
+                    row=file.number,
                 )
-            parts.append("".join(line.split()))
+            record += "".join(line.split()).encode()
+            width = width if line.isascii() else 4
+            file.check_memory((1 + width) * len(record))
     if not names:
         raise DataError(f'{printable(path)} has no records. A record starts with a line ">name".', source=path)
-    strings.append("".join(parts))
+    finish()
     empty = [name for name, string in zip(names, strings, strict=True) if not string]
     twice = [name or "without a name" for name, count in Counter(names).items() if count > 1 or not name]
     for what, found in (("empty records", empty), ("names of several records, or records without a name", twice)):
@@ -78,33 +90,59 @@ def _open_text(path: Path) -> Any:
     return opened(path, "rt", encoding="utf-8-sig")
 
 
-def _lines(path: Path, memory: int) -> Iterator[tuple[int, str]]:
-    """Every line without its end (LF, CR LF or CR), with its number from 1 on, as long as all of them fit."""
-    size = number = 0
-    longest = memory // 8  # characters; a character takes up to 4 bytes, twice while a line is put together
-    with reading(path):
-        check_regular(path)
-        if form := guess_format(path):
-            raise DataError(f"{printable(path)} is not a text file: it is {form}.", source=path)
-        with _open_text(path) as file:
-            try:
-                for number, line in enumerate(iter(lambda: file.readline(longest), ""), 1):
-                    size += sys.getsizeof(line) + 8
-                    if "\0" in line:
-                        raise DataError(f"{printable(path)} has NUL bytes in line {number:,}. Save it as UTF-8.")
-                    if size > memory or len(line) == longest:
-                        what = f"The first {counted(number, 'line')}" if size > memory else f"Line {number:,}"
-                        raise MemoryLimitError(
-                            f"{what} of {printable(path)} may take more than the limit of {format_bytes(memory)}.",
-                            needed=size,
-                            limit=memory,
-                            remedies=[Remedy("memory_limit", format_bytes(10 * size))],
-                        )
-                    yield number, line.removesuffix("\n")
-            except UnicodeDecodeError as error:
-                raise DataError(
-                    f"{printable(path)} is not UTF-8: {error.object[error.start :][:4]!r} after line {number:,}. Save "
-                    "it as UTF-8.",
-                    source=path,
-                    row=number,
-                ) from None
+class _TextFile:
+    """Lines of a file, and the memory that the strings made of them take."""
+
+    def __init__(self, path: Path, memory: int) -> None:
+        self.path, self.memory, self.held, self.number = path, memory, 0, 0
+
+    def hold(self, string: str) -> None:
+        """Charge a string that stays in memory."""
+        self.held += sys.getsizeof(string) + 8
+        self.check_memory()
+
+    def check_memory(self, needed: int = 0) -> None:
+        """Raise an error if what is held and `needed` bytes more exceed the limit."""
+        needed += self.held
+        if needed > self.memory:
+            raise MemoryLimitError(
+                f"The first {counted(self.number, 'line')} of {printable(self.path)} may take more than the limit of "
+                f"{format_bytes(self.memory)}.",
+                needed=needed,
+                limit=self.memory,
+                remedies=[Remedy("memory_limit", format_bytes(10 * needed))],
+            )
+
+    def lines(self) -> Iterator[str]:
+        """Every line without its end: LF, CR LF or CR."""
+        with reading(self.path):
+            check_regular(self.path)
+            if form := guess_format(self.path):
+                raise DataError(f"{printable(self.path)} is not a text file: it is {form}.", source=self.path)
+            with _open_text(self.path) as file:
+                try:
+                    while line := self._next_line(file):
+                        if "\0" in line:
+                            text = f"{printable(self.path)} has NUL bytes in line {self.number:,}. Save it as UTF-8."
+                            raise DataError(text, source=self.path)
+                        yield line.removesuffix("\n")
+                except UnicodeDecodeError as error:
+                    some = error.object[error.start :][:4]
+                    raise DataError(
+                        f"{printable(self.path)} is not UTF-8: {some!r} after line {self.number:,}. Save it as UTF-8.",
+                        source=self.path,
+                        row=self.number,
+                    ) from None
+
+    def _next_line(self, file: Any) -> str:
+        """A line, as long as its pieces and the line that they are put together to fit."""
+        pieces: list[str] = []
+        size, width, ended = 0, 1, False
+        while not ended and (piece := file.readline(_PIECE)):
+            self.number += not pieces
+            pieces.append(piece)
+            ended = len(piece) < _PIECE or piece[-1] == "\n"
+            if len(pieces) > 1 or not ended:
+                size, width = size + sys.getsizeof(piece), width if piece.isascii() else 4
+                self.check_memory(size + width * _PIECE * len(pieces))
+        return "".join(pieces)

@@ -1,5 +1,6 @@
 """Tables to files, block by block. A file appears when it is complete; None is CSV on standard output."""
 
+import csv
 import gzip
 import os
 import re
@@ -8,6 +9,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from io import StringIO
 from pathlib import Path
 from typing import IO, Any
 
@@ -220,20 +222,17 @@ def _open_table(file: Any, form: str, schema: Any) -> Iterator[Write]:
         ):
             yield write
     else:
-        pa, csv = _arrow(), _arrow("pyarrow.csv")
+        pa, arrow_csv = _arrow(), _arrow("pyarrow.csv")
         mark = "\t" if form == ".tsv" else ","
-        quoted = ['"{}"'.format(name.replace('"', '""')) for name in schema.names]
-        names = [
-            quote if re.search(f'[{mark}"\n\r]', name) else name
-            for name, quote in zip(schema.names, quoted, strict=True)
-        ]
-        header = f"{mark.join(names)}\n".encode()
-        options = csv.WriteOptions(include_header=False, delimiter=mark)
+        line = StringIO()
+        csv.writer(line, delimiter=mark, lineterminator="\n").writerow(schema.names)
+        header = line.getvalue().encode()
+        options = arrow_csv.WriteOptions(include_header=False, delimiter=mark)
 
         def write_lines(batch: Any) -> None:
             nonlocal header
             lines = pa.BufferOutputStream()
-            csv.write_csv(batch, lines, options)
+            arrow_csv.write_csv(batch, lines, options)
             file.write(header + lines.getvalue().to_pybytes())
             header = b""
 
