@@ -170,12 +170,11 @@ def _first_non_number(values: NDArray) -> int | None:
     for i, value in enumerate(values):
         try:
             float(value)
+            known = not isinstance(value, _MOMENTS)
         except (TypeError, ValueError, OverflowError):
-            if not is_missing(value):
-                return i
-        else:
-            if isinstance(value, _MOMENTS):
-                return i
+            known = is_missing(value)
+        if not known:
+            return i
     return None
 
 
@@ -214,16 +213,13 @@ def float_matrix(X: Any) -> Any:
 def as_strings(X: Any, name: str = "X") -> NDArray:
     """Strings in a list, an array, a column of a frame or a frame of one column, as an array of objects."""
     if isinstance(X, (str, bytes)):
-        raise DataError(
-            f"{name} is one string, {short_repr(X)}. Pass a list of strings, or pathlib.Path(…) for a file."
-        )
+        text = f"{name} is one string, {short_repr(X)}. Pass a list of strings, or pathlib.Path(…) for a file."
+        raise DataError(text)
     if isinstance(X, (Mapping, Set)):
-        raise DataError(
-            f"{name} is a {type(X).__name__}. Pass a list of strings, such as list(X.values()) or sorted(X)."
-        )
-    if sparse.issparse(X) or (
-        getattr(X, "ndim", 1) == 2 and getattr(getattr(X, "dtype", None), "kind", "O") in "biufcmM"
-    ):
+        text = f"{name} is a {type(X).__name__}. Pass a list of strings, such as list(X.values()) or sorted(X)."
+        raise DataError(text)
+    is_numeric = getattr(X, "ndim", 1) == 2 and getattr(getattr(X, "dtype", None), "kind", "O") in "biufcmM"
+    if sparse.issparse(X) or is_numeric:
         raise DataError(f"{name} is a matrix of numbers of shape {np.shape(X)}, but this kernel compares strings.")
     values = _one_column(X, name)
     if not values:
@@ -237,9 +233,9 @@ def as_strings(X: Any, name: str = "X") -> NDArray:
             row=wrong[0],
             value=first,
         )
-    mixed = next((i for i, value in enumerate(values) if isinstance(value, bytes) != isinstance(values[0], bytes)), 0)
-    if mixed:
-        raise DataError(f"{name}: items 0 and {mixed} are str and bytes. Decode the bytes first.", row=mixed)
+    other = next((i for i, value in enumerate(values) if isinstance(value, bytes) != isinstance(values[0], bytes)), 0)
+    if other:
+        raise DataError(f"{name}: items 0 and {other} are str and bytes. Decode the bytes first.", row=other)
     return object_array(values)
 
 

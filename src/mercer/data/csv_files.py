@@ -258,7 +258,6 @@ class CsvReader(TableReader):
         self.format = detect_format(self.path, options, self.memory)
         names = self.format.names
         check_unique(names, self.name)
-        _check_width(self.path, len(names), self.memory)
         self._block = max(_block_bytes(len(names), self.memory), 4 * self.format.line_bytes)
         mark = self.format.delimiter.encode()
         self._quoted = re.compile(rb'(?:\A|[\r\n%s])"(?:[^"]++|"")*+("?)' % re.escape(mark))

@@ -355,7 +355,7 @@ def kept_dtype(dtype: np.dtype) -> np.dtype:
     return native if native in SMALL_INTEGERS else np.dtype(np.uint8 if dtype.kind == "b" else np.float64)
 
 
-def as_float(samples: Samples) -> Samples:
+def as_float(samples: Samples, first_row: int = 0) -> Samples:
     """Rows in floating point: small integers become float64, anything else is returned as it is."""
     return samples.astype(np.float64) if samples.dtype in SMALL_INTEGERS else samples
 
@@ -366,11 +366,7 @@ def with_floats(data: Dataset) -> Dataset:
         return data
     if isinstance(data, ArrayDataset):
         return data.with_samples(as_float(data.samples))
-    return data.view(_block_as_float, np.float64)
-
-
-def _block_as_float(block: Samples, first_row: int) -> Samples:
-    return as_float(block)
+    return data.view(as_float, np.float64)
 
 
 def scaled(data: Dataset, divisors: NDArray, dtype: Any = None) -> Dataset:

@@ -51,8 +51,7 @@ class H5adDataset(Dataset):
             if parts[0].dtype.kind not in "fiub" or any(part.ndim != 1 for part in parts if self._sparse):
                 raise self._error(f"{self.place} has values of type {parts[0].dtype}, or parts that are not lists")
             full = tuple(map(int, np.atleast_1d(matrix.attrs["shape"]) if self._sparse else matrix.shape))
-            index = self._inside(file["obs"], self._index(file["obs"], "obs"))
-            n_samples = self._length(index)
+            n_samples = self._length(self._inside(file["obs"], self._index(file["obs"], "obs")))
             if len(full) != 2 or min(full) < 0 or full[0] != n_samples:
                 raise self._error(f"{self.place} has the shape {full}, and obs has {n_samples:,} rows")
             self._n_stored = full[1]
@@ -329,20 +328,19 @@ def write_scores(update: H5adUpdate, target: Path, shape: tuple[int, int], dtype
         n_genes = len(file["var"][file["var"].attrs["_index"]])
         if update.variances:
             params = {"zero_center": True, "use_highly_variable": isinstance(update.mask, str), **update.params}
-            if update.mask is not None:  # as scanpy: the name of a column, or a mask
-                params["mask_var"] = (
-                    update.mask if isinstance(update.mask, str) else np.isin(np.arange(n_genes), update.mask)
-                )
-            _remove(file, "uns", update.key)
-            _remove(file, "varm", "PCs")
-            _write_dict(file, f"uns/{update.key}", {"params": params, **update.variances})
+            if isinstance(update.mask, str):  # as scanpy: the name of a column, or a mask
+                params["mask_var"] = update.mask
+            elif update.mask is not None:
+                params["mask_var"] = np.isin(np.arange(n_genes), update.mask)
+            _remove(file, "varm/PCs")  # of an earlier fit
+            _write(file, f"uns/{update.key}", {"params": params, **update.variances})
         if update.loadings is not None and not update.in_obsm:
             loadings = update.loadings
             if update.used is not None:
                 loadings = np.zeros((n_genes, loadings.shape[1]))
                 loadings[update.used] = update.loadings
-            _write_array(_group(file, "varm"), "PCs", data=loadings)
-        scores, start = _write_array(_group(file, "obsm"), f"X_{update.key}", shape=shape, dtype=dtype), 0
+            _write(file, "varm/PCs", loadings)
+        scores, start = _write(file, f"obsm/X_{update.key}", None, shape=shape, dtype=dtype), 0
 
         def write(rows: NDArray) -> None:
             nonlocal start
@@ -352,40 +350,30 @@ def write_scores(update: H5adUpdate, target: Path, shape: tuple[int, int], dtype
         yield write
 
 
-def _group(file: Any, path: str) -> Any:
-    """A group of the file, made if it is missing. Nothing is written through links."""
-    made = file
-    for part in path.split("/"):
-        link = made.get(part, getlink=True)
-        if link is not None and not (isinstance(link, _h5py().HardLink) and hasattr(made[part], "keys")):
+def _remove(file: Any, path: str) -> tuple[Any, str]:
+    """Remove an element; return its group, made if it is missing, and its name. Nothing is written through links."""
+    *folders, name = path.split("/")
+    home = file
+    for part in folders:
+        link = home.get(part, getlink=True)
+        if link is not None and not (isinstance(link, _h5py().HardLink) and hasattr(home[part], "keys")):
             raise DataError(f"{part!r} of the .h5ad file is a link, or not a group. Nothing can be written to it.")
-        made = made.require_group(part)
-        if "encoding-type" not in made.attrs:
-            made.attrs["encoding-type"], made.attrs["encoding-version"] = "dict", "0.1.0"
-    return made
-
-
-def _remove(file: Any, group: str, name: str) -> None:
-    """Remove what an earlier fit has left."""
-    home = _group(file, group)
+        home = home.require_group(part)
+        if "encoding-type" not in home.attrs:
+            home.attrs["encoding-type"], home.attrs["encoding-version"] = "dict", "0.1.0"
     if home.get(name, getlink=True) is not None:
         del home[name]
+    return home, name
 
 
-def _write_dict(file: Any, path: str, content: Mapping[str, Any]) -> None:
-    home = _group(file, path)
-    for key, value in content.items():
-        if isinstance(value, Mapping):
-            _write_dict(file, f"{path}/{key}", value)
-        else:
-            _write_array(home, key, data=value)
-
-
-def _write_array(home: Any, name: str, **content: Any) -> Any:
-    """An element with the attributes by which anndata recognizes it; an earlier one of its name is replaced."""
-    if home.get(name, getlink=True) is not None:
-        del home[name]
-    made, value = home.create_dataset(name, **content), content.get("data")
+def _write(file: Any, path: str, value: Any, **content: Any) -> Any:
+    """Write an element, in place of an earlier one, with the attributes by which anndata recognizes it."""
+    home, name = _remove(file, path)
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            _write(file, f"{path}/{key}", part)
+        return None
+    made = home.create_dataset(name, **(content or {"data": value}))
     kind = "string" if isinstance(value, str) else "numeric-scalar" if np.ndim(made) == 0 else "array"
     made.attrs["encoding-type"], made.attrs["encoding-version"] = kind, "0.2.0"
     return made

@@ -178,15 +178,13 @@ def file_format(path: Path, given: str | None, kind: Kind = "vectors") -> str:
 
 def _folder_format(path: Path) -> str:
     """A folder holds Parquet files at any depth, or images."""
-    n_images = sum(file.suffix.lower() in IMAGES for file in path.iterdir())
-    tables = any(file.suffix.lower() in (".parquet", ".pq") for file in path.rglob("*"))
-    if tables and n_images:
-        raise DataError(
-            f"{printable(path)} has Parquet files and images. Move one kind to another folder.", source=path
-        )
-    if not tables and not n_images:
-        raise DataError(f"{printable(path)} is a folder without Parquet files or images.", source=path)
-    return "images" if n_images else "parquet"
+    images = any(file.suffix.lower() in IMAGES for file in path.iterdir())
+    tables = any(_FORMATS.get(file.suffix.lower()) == "parquet" for file in path.rglob("*"))
+    if images == tables:
+        found = "has Parquet files and images. Move one kind to another folder"
+        found = found if images else "is a folder without Parquet files or images"
+        raise DataError(f"{printable(path)} {found}.", source=path)
+    return "images" if images else "parquet"
 
 
 def transposed(data: Dataset, memory: int) -> Dataset:

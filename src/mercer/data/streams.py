@@ -13,12 +13,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mercer.budget import format_bytes
 from mercer.data.arrow import BATCH_ROWS, ArrowDataset, TableReader, float_dtype, is_numeric, to_matrix
 from mercer.data.dataset import ArrayDataset, Dataset, Metadata, regroup
 from mercer.data.read_options import ReadOptions, Roles, check_names
-from mercer.data.reading import reading
-from mercer.errors import DataError, MemoryLimitError, Remedy
+from mercer.data.reading import check_memory, reading
+from mercer.errors import DataError
 from mercer.text import counted, listed, short_repr
 
 _SCANNED = 6  # row groups that the scanner of a dataset of Parquet files holds, compressed and decoded
@@ -133,7 +132,7 @@ class StreamDataset(ArrowDataset):
         super().__init__(reader, roles, memory)
         self._checksums: dict[int, int] = {}
         if not self.shape[0]:
-            raise DataError(f"Found array with 0 sample(s) (shape={self.shape}) while a minimum of 1 is required.")
+            raise _no_rows(self.shape)
 
     def _matrices(self) -> Iterator[NDArray]:
         start = 0
@@ -161,21 +160,16 @@ def _hold(X: Any, memory: int) -> Dataset:
     for batch in reader:
         pieces.append(to_matrix(batch, columns, dtype))
         needed += 2 * pieces[-1].nbytes  # in pieces, and as one
-        if needed > memory:
-            raise MemoryLimitError(
-                f"X can be read only once, so that its rows are held in memory. They exceed the limit of "
-                f"{format_bytes(memory)}. Write them to a Parquet file.",
-                needed=needed,
-                limit=memory,
-                remedies=[Remedy("memory_limit", format_bytes(4 * needed))],
-            )
+        hint = " It can be read only once, so that its rows are held in memory. Write them to a Parquet file."
+        check_memory("X", needed, memory, hint)
     matrix = np.concatenate([np.empty((0, len(columns)), dtype), *pieces])
     if not len(matrix):
-        raise DataError(
-            f"Found array with 0 sample(s) (shape={matrix.shape}) while a minimum of 1 is required. X has no rows, or "
-            "was read before: it can be read only once."
-        )
+        raise _no_rows(matrix.shape, " X has no rows, or was read before: it can be read only once.")
     return ArrayDataset(matrix, owns_samples=True, feature_names=columns)
+
+
+def _no_rows(shape: tuple[int, ...], hint: str = "") -> DataError:
+    return DataError(f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required.{hint}")
 
 
 def _numeric_columns(schema: pa.Schema) -> tuple[str, ...]:

@@ -1,6 +1,5 @@
 """Table: columns of different types in memory, from frames, dicts and files through Arrow."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from mercer.compat.optional import import_optional
 from mercer.data.conversion import column_names, is_missing
 from mercer.data.dataset import object_array
+from mercer.data.read_options import check_unique
 from mercer.errors import DataError
 from mercer.text import counted, listed, short_repr, shorten
 
@@ -146,9 +146,7 @@ def as_table(X: Any, name: str = "X") -> Table:
     if no_columns:
         one = short_repr(X[no_columns[0]])
         raise DataError(f"{name} has the value {one} for {no_columns[0]!r}. Pass a list for each column.")
-    twice = [n for n, count in Counter(names).items() if count > 1]
-    if twice:
-        raise DataError(f"{name} has more than one column named {listed(map(repr, twice))}.")
+    check_unique(names, name)
     pa: Any = import_optional("pyarrow", "io", "A table")
     columns = {n: _from_any(pa, X.column(n) if hasattr(X, "column_names") else X[n]) for n in names}
     return _checked(columns, name)

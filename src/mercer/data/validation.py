@@ -88,7 +88,9 @@ def as_dataset(
             raise_nonfinite(data)
     elif kind == "vectors":
         data = ArrayDataset(check_vectors(X, estimator, reset, allow_nan, check_finite, keep_integers))
-        data.allow_nan, data.owns_samples = allow_nan, _is_copy(data.samples, X)
+        data.allow_nan = allow_nan
+        is_array = isinstance(X, np.ndarray)  # a matrix made from a frame may share its memory
+        data.owns_samples = not np.may_share_memory(data.samples, X) if is_array else isinstance(X, (list, tuple))
         names = getattr(estimator, "feature_names_in_", None)
         data.feature_names = None if names is None else tuple(names)
         if reset:
@@ -104,11 +106,6 @@ def as_dataset(
     if reset and data.feature_names is not None and kind == "vectors":
         warn_about_columns(data)
     return data
-
-
-def _is_copy(matrix: Any, X: Any) -> bool:
-    """Whether it may be overwritten. A matrix made from a frame may share its memory."""
-    return isinstance(X, (list, tuple)) or (isinstance(X, np.ndarray) and not np.may_share_memory(matrix, X))
 
 
 def _open(X: Any, estimator: Any, kind: Kind, reset: bool) -> Any:
@@ -387,21 +384,19 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray:
 
         sample_weight = to_numpy(sample_weight)
     weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight")
-    if weights.ndim != 1:
-        raise DataError(
-            f"Sample weights must be 1D array or scalar, got {weights.ndim}D array.", source="sample_weight"
-        )
-    if weights.shape != (n_samples,):
-        raise DataError(f"sample_weight.shape == {weights.shape}, expected {(n_samples,)}!", source="sample_weight")
-    if not weights.any():
-        raise DataError("Sample weights must contain at least one non-zero number.", source="sample_weight")
     check_non_negative(weights, "`sample_weight`")
-    least, most = float(weights[weights > 0].min()), float(weights.max())
-    if not _WEIGHTS[0] < least <= most < _WEIGHTS[1]:
-        raise DataError(
-            f"Sample weights from {least:.3g} to {most:.3g} are too far from 1. Divide them by a constant.",
-            source="sample_weight",
-        )
+    positive, problem = weights[weights > 0], ""
+    if weights.ndim != 1:
+        problem = f"Sample weights must be 1D array or scalar, got {weights.ndim}D array."
+    elif weights.shape != (n_samples,):
+        problem = f"sample_weight.shape == {weights.shape}, expected {(n_samples,)}!"
+    elif not len(positive):
+        problem = "Sample weights must contain at least one non-zero number."
+    elif not _WEIGHTS[0] < positive.min() <= positive.max() < _WEIGHTS[1]:
+        span = f"{positive.min():.3g} to {positive.max():.3g}"
+        problem = f"Sample weights from {span} are too far from 1. Divide them by a constant."
+    if problem:
+        raise DataError(problem, source="sample_weight")
     return weights
 
 
@@ -452,18 +447,14 @@ def warn_about_columns(data: Dataset) -> None:
     if data.in_memory and len(rows) >= _ROWS_THAT_COUNT:
         first, second = rows[0].astype(np.float64), rows[1].astype(np.float64)
         likely = np.flatnonzero(((first == 0) | (first == 1)) & (second - first == 1))
-        counting = [int(j) for j in likely if _counts(rows[:, j]) and not TIME_NAME.fullmatch(str(names[j]))]
+        candidates = [int(j) for j in likely if not TIME_NAME.fullmatch(str(names[j]))]
+        counting = [j for j in candidates if (np.diff(rows[:, j].astype(np.float64)) == 1).all()]
     for j in sorted({*counting, *(j for j in named if _are_distinct_integers(rows[:, j]))}):
         what = "counts the rows" if j in counting else "identifies rows: its values are integers, all different"
-        text = f"Column {short_repr(names[j])} {what}. As a feature it distorts the components."
-        if data.source.path is not None:
-            warn(text, remedies=[Remedy("drop", [names[j]])])
-        else:
-            warn(f"{text} Drop the column before the fit.")
-
-
-def _counts(column: NDArray) -> bool:
-    return bool((np.diff(column.astype(np.float64)) == 1).all())
+        in_file = data.source.path is not None
+        remedy = "" if in_file else " Drop the column before the fit."
+        text = f"Column {short_repr(names[j])} {what}. As a feature it distorts the components.{remedy}"
+        warn(text, remedies=[Remedy("drop", [names[j]])] if in_file else [])
 
 
 def _are_distinct_integers(column: NDArray) -> bool:
