@@ -369,11 +369,8 @@ def _unlike(text: str, file: Path, column: str) -> DataError:
 def _files_below(path: Path) -> list[Path]:
     for mark, lake in _LAKES.items():
         if (path / mark).exists():
-            raise DataError(
-                f"{printable(path)} is a {lake} table, and not all of its files are current. Open it with its own "
-                "library and pass the dataset.",
-                source=path,
-            )
+            text = f"{printable(path)} is a {lake} table, and not all of its files are current."
+            raise DataError(f"{text} Open it with its own library and pass the dataset.", source=path)
     inside = [file for file in path.rglob("*") if not any(p[0] in "._" for p in file.relative_to(path).parts)]
     files = [file for file in inside if file.is_file()]
     tables = sorted(file for file in files if file.suffix.lower() in (".parquet", ".pq"))
@@ -483,11 +480,9 @@ def to_matrix(batch: pa.RecordBatch, columns: Sequence[str], dtype: np.dtype) ->
 def read_strings(reader: TableReader, roles: Roles, memory: int) -> Dataset:
     """One column of a table as strings in memory."""
     if len(roles.features) != 1:
-        raise DataError(
-            f"{reader.name} has {len(roles.features)} columns, and strings are one column.",
-            source=reader.name,
-            remedies=[Remedy("text", next((n for n in roles.features if reader.is_string(n)), roles.features[0]))],
-        )
+        text = f"{reader.name} has {len(roles.features)} columns, and strings are one column."
+        likely = next((n for n in roles.features if reader.is_string(n)), roles.features[0])
+        raise DataError(text, source=reader.name, remedies=[Remedy("text", likely)])
     (name,) = roles.features
     column = reader.read_columns([name], memory, copied=[name])[name]
     if not (_is_string(column.type) or types.is_binary(column.type) or types.is_large_binary(column.type)):

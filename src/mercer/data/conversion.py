@@ -57,17 +57,13 @@ def _check_type(X: Any, name: str) -> None:
     if hasattr(X, "X") and hasattr(X, "obs") and not hasattr(X, "columns"):
         raise DataError(f"{name} is an {type(X).__name__} object. Pass one of its matrices, such as adata.X.")
     if isinstance(X, np.ndarray) and X.dtype.names:
-        raise DataError(
-            f"{name} is a structured array with fields {listed(map(repr, X.dtype.names))}. Convert it with "
-            "numpy.lib.recfunctions.structured_to_unstructured."
-        )
+        text = f"{name} is a structured array with fields {listed(map(repr, X.dtype.names))}."
+        raise DataError(f"{text} Convert it with numpy.lib.recfunctions.structured_to_unstructured.")
     known = isinstance(X, (np.ndarray, Number, np.generic, memoryview, Sequence)) or sparse.issparse(X)
     known = known and not isinstance(X, (bytes, bytearray))
     if isinstance(X, type) or not (known or any(hasattr(X, method) for method in _ARRAYS)):
-        raise TypeError(
-            f"{name} is of type {type(X).__name__}. Pass an array, a list of rows, a frame, a sparse matrix or "
-            "pathlib.Path(…) of a file."
-        )
+        accepted = "an array, a list of rows, a frame, a sparse matrix or pathlib.Path(…) of a file"
+        raise TypeError(f"{name} is of type {type(X).__name__}. Pass {accepted}.")
 
 
 def _without_mask(X: Any) -> NDArray:
@@ -76,12 +72,9 @@ def _without_mask(X: Any) -> NDArray:
     if not len(hidden):
         return X.data
     row, *rest = map(int, hidden[0])
-    raise MissingValuesError(
-        f"X is a masked array with {counted(len(hidden), 'masked value')}, first at row index {row}"
-        f"{''.join(f', column {j}' for j in rest)}. {ACCEPTS_MISSING}",
-        row=row,
-        column="".join(map(str, rest)) or None,
-    )
+    where = f"row index {row}{''.join(f', column {j}' for j in rest)}"
+    text = f"X is a masked array with {counted(len(hidden), 'masked value')}, first at {where}. {ACCEPTS_MISSING}"
+    raise MissingValuesError(text, row=row, column="".join(map(str, rest)) or None)
 
 
 def _missing_to_nan(X: Any) -> Any:
@@ -112,9 +105,8 @@ def _as_array(X: Any) -> Any:
         other = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
         if other is None:
             raise DataError("X is a list whose rows are not lists of numbers.") from None
-        raise DataError(
-            f"X is ragged: row index 0 has {lengths[0]} values and row index {other} has {lengths[other]}.", row=other
-        ) from None
+        text = f"X is ragged: row index 0 has {lengths[0]} values and row index {other} has {lengths[other]}."
+        raise DataError(text, row=other) from None
 
 
 def _column_types(X: Any) -> list[Any]:
@@ -197,13 +189,14 @@ def float_matrix(X: Any) -> Any:
     """X as float64 with NaN for what is missing, to find the values that are not finite; None if that fails."""
     if sparse.issparse(X):
         return sparse.csr_array(X) if X.ndim == 2 and X.dtype.kind == "f" else None
+    errors = (ValueError, TypeError, OverflowError)
     try:
         matrix = np.asarray(X, dtype=np.float64)
-    except (ValueError, TypeError, OverflowError):
-        cells = np.asarray(X, dtype=object)
-        if cells.ndim != 2 or any(_first_non_number(column) is not None for column in cells.T):
+    except errors:
+        try:
+            matrix = _missing_to_nan(np.asarray(X, dtype=object)).astype(np.float64)
+        except errors:
             return None
-        matrix = np.array([[np.nan if is_missing(v) else float(v) for v in row] for row in cells])
     return matrix if matrix.ndim == 2 else None
 
 
@@ -228,11 +221,8 @@ def as_strings(X: Any, name: str = "X") -> NDArray:
     if wrong:
         first = values[wrong[0]]
         what = 'missing. Leave it out, or fill in ""' if is_missing(first) else f"{short_repr(first)}, not a string"
-        raise DataError(
-            f"{name}: {len(wrong):,} of {counted(len(values), 'item')} are not strings. Item {wrong[0]} is {what}.",
-            row=wrong[0],
-            value=first,
-        )
+        text = f"{name}: {len(wrong):,} of {counted(len(values), 'item')} are not strings. Item {wrong[0]} is {what}."
+        raise DataError(text, row=wrong[0], value=first)
     other = next((i for i, value in enumerate(values) if isinstance(value, bytes) != isinstance(values[0], bytes)), 0)
     if other:
         raise DataError(f"{name}: items 0 and {other} are str and bytes. Decode the bytes first.", row=other)
@@ -274,11 +264,8 @@ def as_series(X: Any, name: str = "X") -> NDArray:
         raise DataError(f"Found array with 0 sample(s): {name} has no series.")
     other = next((i for i, one in enumerate(series) if one.shape[1] != series[0].shape[1]), None)
     if other is not None:
-        raise DataError(
-            f"{name}: item {other} has {series[other].shape[1]} values at each step, and item 0 has "
-            f"{series[0].shape[1]}.",
-            row=other,
-        )
+        sizes = f"{series[other].shape[1]} values at each step, and item 0 has {series[0].shape[1]}"
+        raise DataError(f"{name}: item {other} has {sizes}.", row=other)
     return object_array(series)
 
 
@@ -288,9 +275,8 @@ def _as_steps(one: Any, i: int, name: str) -> NDArray:
     except (TypeError, ValueError):
         raise DataError(f"{name}: item {i} is {short_repr(one)}, which is not a series of numbers.", row=i) from None
     if np.ndim(one) not in (1, 2) or not steps.size:
-        raise DataError(
-            f"{name}: item {i} has the shape {np.shape(one)}. A series has steps, or steps and values.", row=i
-        )
+        text = f"{name}: item {i} has the shape {np.shape(one)}. A series has steps, or steps and values."
+        raise DataError(text, row=i)
     steps = steps.reshape(len(steps), -1)
     if not np.isfinite(steps).all():
         step = int(np.flatnonzero(~np.isfinite(steps).all(axis=1))[0])

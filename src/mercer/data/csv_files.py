@@ -67,14 +67,13 @@ class CsvFormat(NamedTuple):
     @property
     def notes(self) -> tuple[MercerWarning, ...]:
         """What was detected, with the option that corrects it."""
-        found = [MercerWarning(f"Delimiter {self.delimiter!r}.", "note", [Remedy("delimiter", self.delimiter)])]
-        if self.decimal == ",":
-            found.append(MercerWarning("Decimal comma.", "note", [Remedy("decimal", ".")]))
-        if self.encoding != "utf-8":
-            found.append(MercerWarning(f"Encoding {self.encoding}.", "note", [Remedy("encoding", "utf-8")]))
-        if not self.header:
-            found.append(MercerWarning("The first line is a row.", "note", [Remedy("header", True)]))
-        return tuple(found)
+        found = (
+            (True, f"Delimiter {self.delimiter!r}.", Remedy("delimiter", self.delimiter)),
+            (self.decimal == ",", "Decimal comma.", Remedy("decimal", ".")),
+            (self.encoding != "utf-8", f"Encoding {self.encoding}.", Remedy("encoding", "utf-8")),
+            (not self.header, "The first line is a row.", Remedy("header", True)),
+        )
+        return tuple(MercerWarning(text, "note", [remedy]) for is_so, text, remedy in found if is_so)
 
 
 def detect_format(path: Path, options: ReadOptions, memory: int) -> CsvFormat:
@@ -125,11 +124,8 @@ def _read_head(path: Path, encoding: str | None) -> tuple[str, str]:
         encoding = next((name for mark, name in _MARKS.items() if head.startswith(mark)), "utf-8")
         even, odd = head[:1000:2].count(0), head[1:1000:2].count(0)  # in UTF-16, half of the bytes of Latin letters
         if encoding == "utf-8" and max(even, odd) > len(head[:1000]) // 4 and not min(even, odd):
-            raise DataError(
-                f"{printable(path)} has NUL bytes, as UTF-16 has.",
-                source=path,
-                remedies=[Remedy("encoding", "utf-16-le" if odd else "utf-16-be")],
-            )
+            remedies = [Remedy("encoding", "utf-16-le" if odd else "utf-16-be")]
+            raise DataError(f"{printable(path)} has NUL bytes, as UTF-16 has.", source=path, remedies=remedies)
     try:
         known = codecs.lookup(encoding)
         if not known._is_text_encoding:
@@ -419,9 +415,9 @@ def explain_csv_error(error: Exception, reader: CsvReader, first_row: int) -> Da
         where = "" if row is None else f" in {reader.locate(row)}"
         hint, remedies = reader.hint_for(value)
         expected = f"a number.{hint}" if kind == "double" else f"of type {kind}."
+        found = f"Column {short_repr(name)} of {reader.name} has the value {short_repr(value, 40)}{where}"
         return DataError(
-            f"Column {short_repr(name)} of {reader.name} has the value {short_repr(value, 40)}{where}, which is not "
-            f"{expected}",
+            f"{found}, which is not {expected}",
             source=reader.name,
             row=row,
             column=name,
@@ -431,10 +427,7 @@ def explain_csv_error(error: Exception, reader: CsvReader, first_row: int) -> Da
     if match := _LENGTH.search(text):
         row = None if match[1] is None else first_row + int(match[1]) - 1
         where = "A row" if row is None else reader.locate(row).capitalize()
-        return DataError(
-            f"{where} of {reader.name} has {counted(int(match[3]), 'field')}, and the first line has {int(match[2])} "
-            f"(delimiter {reader.format.delimiter!r}). Put text that contains the delimiter in quotes.",
-            source=reader.name,
-            row=row,
-        )
+        fields = f"{counted(int(match[3]), 'field')}, and the first line has {int(match[2])}"
+        text = f"{where} of {reader.name} has {fields} (delimiter {reader.format.delimiter!r})."
+        return DataError(f"{text} Put text that contains the delimiter in quotes.", source=reader.name, row=row)
     return DataError(f"Cannot read {reader.name}: {short_repr(text, 200)}.", source=reader.name)

@@ -178,12 +178,9 @@ class H5adDataset(Dataset):
         values = self._read_column(var, column, n_columns)
         mask = np.array(values.fill_null(False)) if pa.types.is_boolean(values.type) else None
         if mask is None or not mask.any():
-            raise DataError(
-                f"Column {column!r} of var in {self.source.name} {'is not Boolean' if mask is None else 'is all False'}"
-                ", so it cannot select columns.",
-                source=self.source.name,
-                remedies=[Remedy("mask_var", False)],
-            )
+            reason = "not Boolean" if mask is None else "all False"
+            text = f"Column {column!r} of var in {self.source.name} is {reason}, so it cannot select columns."
+            raise DataError(text, source=self.source.name, remedies=[Remedy("mask_var", False)])
         self._mask_name = column
         self._note(f"{mask.sum():,} of {n_columns:,} columns, by {column!r}.", Remedy("mask_var", False))
         return mask

@@ -65,11 +65,8 @@ def _common_size(files: list[Path], path: Path, memory: int) -> tuple[int, int]:
             sizes.setdefault(image.size, file.name)
     if len(sizes) > 1:
         some = listed((f"{printable(name)} {w} x {h}" for (w, h), name in sizes.items()), 3)
-        raise DataError(
-            f"The images of {printable(path)} have different sizes: {some}.",
-            source=path,
-            remedies=[Remedy("resize", "64x64")],
-        )
+        text = f"The images of {printable(path)} have different sizes: {some}."
+        raise DataError(text, source=path, remedies=[Remedy("resize", "64x64")])
     return next(iter(sizes))
 
 

@@ -295,11 +295,8 @@ def check_names(names: Sequence[str], options: ReadOptions, name: str) -> ReadOp
     if options.id is not None and options.id in (options.columns or ()):
         raise ParameterError("id", options.id, "a column that is not in columns")
     if options.columns is None and "" in names[1:] and "" not in {*options.drop, *options.named}:
-        raise DataError(
-            f"{name} has a column without a name that is not the first one.",
-            source=name,
-            remedies=[Remedy("drop", [""])],
-        )
+        text = f"{name} has a column without a name that is not the first one."
+        raise DataError(text, source=name, remedies=[Remedy("drop", [""])])
     return options
 
 

@@ -42,9 +42,7 @@ def reading(path: Path | str) -> Iterator[None]:
     except Exception as error:  # h5py raises RuntimeError, Arrow its own classes
         reason = shorten(" ".join(str(error).split()).rstrip("."), 300)
         kind = guess_format(path)
-        raise DataError(
-            f"Cannot read {printable(path)}: {reason}.{f' It is {kind}.' if kind else ''}", source=path
-        ) from error
+        raise unreadable(path, f"{reason}. It is {kind}" if kind else reason) from error
 
 
 def check_memory(what: str, needed: int, limit: int, hint: str = "", remedies: Sequence[Remedy] = ()) -> None:
@@ -58,7 +56,7 @@ def check_memory(what: str, needed: int, limit: int, hint: str = "", remedies: S
         )
 
 
-def unreadable(path: Path, reason: str) -> DataError:
+def unreadable(path: Path | str, reason: str) -> DataError:
     """The error for a file that cannot be used."""
     return DataError(f"Cannot read {printable(path)}: {reason}.", source=path)
 

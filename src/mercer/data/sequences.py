@@ -50,11 +50,8 @@ def read_fasta(path: Path, options: ReadOptions, memory: int) -> Dataset:
         elif line.strip() and not line.startswith(";"):
             if not names or ">" in line:
                 hint = "Is it FASTQ?" if line.startswith("@") else 'A record starts with a line ">name".'
-                raise DataError(
-                    f"{printable(path)}, line {file.number:,}: {short_repr(line, 40)} is not part of a record. {hint}",
-                    source=path,
-                    row=file.number,
-                )
+                text = f"{printable(path)}, line {file.number:,}: {short_repr(line, 40)} is not part of a record."
+                raise DataError(f"{text} {hint}", source=path, row=file.number)
             record += "".join(line.split()).encode()
             width = width if line.isascii() else 4
             file.check_memory((1 + width) * len(record))
@@ -105,9 +102,9 @@ class _TextFile:
         """Raise an error if what is held and `needed` bytes more exceed the limit."""
         needed += self.held
         if needed > self.memory:
+            what = f"The first {counted(self.number, 'line')} of {printable(self.path)}"
             raise MemoryLimitError(
-                f"The first {counted(self.number, 'line')} of {printable(self.path)} may take more than the limit of "
-                f"{format_bytes(self.memory)}.",
+                f"{what} may take more than the limit of {format_bytes(self.memory)}.",
                 needed=needed,
                 limit=self.memory,
                 remedies=[Remedy("memory_limit", format_bytes(10 * needed))],
@@ -127,12 +124,9 @@ class _TextFile:
                             raise DataError(text, source=self.path)
                         yield line.removesuffix("\n")
                 except UnicodeDecodeError as error:
-                    some = error.object[error.start :][:4]
-                    raise DataError(
-                        f"{printable(self.path)} is not UTF-8: {some!r} after line {self.number:,}. Save it as UTF-8.",
-                        source=self.path,
-                        row=self.number,
-                    ) from None
+                    where = f"{error.object[error.start :][:4]!r} after line {self.number:,}"
+                    text = f"{printable(self.path)} is not UTF-8: {where}. Save it as UTF-8."
+                    raise DataError(text, source=self.path, row=self.number) from None
 
     def _next_line(self, file: Any) -> str:
         """A line, as long as its pieces and the line that they are put together to fit."""

@@ -139,11 +139,9 @@ class StreamDataset(ArrowDataset):
         for i, block in enumerate(regroup(super()._matrices(), BATCH_ROWS)):
             checksum = crc32(np.ascontiguousarray(block).data)
             if self._checksums.setdefault(i, checksum) != checksum:
-                raise DataError(
-                    f"X gives other rows than in an earlier pass, or in another order: rows {start:,} to "
-                    f"{start + len(block) - 1:,} differ. {self.reader.advice}",
-                    row=start,
-                )
+                rows = f"rows {start:,} to {start + len(block) - 1:,} differ"
+                text = f"X gives other rows than in an earlier pass, or in another order: {rows}. {self.reader.advice}"
+                raise DataError(text, row=start)
             start += len(block)
             yield block
 

@@ -165,9 +165,8 @@ def _checked(columns: dict[Any, Column], name: str) -> Table:
         raise DataError(f"Found array with 0 feature(s): {name} has no columns.")
     lengths = {n: len(column) for n, column in columns.items()}
     if len({*lengths.values()}) > 1:
-        raise DataError(
-            f"{name} has columns of different lengths: {listed(f'{n!r} {k:,}' for n, k in lengths.items())}."
-        )
+        different = listed(f"{n!r} {k:,}" for n, k in lengths.items())
+        raise DataError(f"{name} has columns of different lengths: {different}.")
     n_rows = next(iter(lengths.values()))
     if not n_rows:
         raise DataError(f"Found array with 0 sample(s): {name} has no rows.")

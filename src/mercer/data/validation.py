@@ -161,10 +161,8 @@ def _check_same_strings(estimator: Any, data: Dataset) -> None:
     known = getattr(estimator, "X_fit_", getattr(estimator, "landmarks_", None))
     if known is not None and len(known) and isinstance(known[0], bytes) != isinstance(data.take([0])[0], bytes):
         kinds = ("str", "bytes") if isinstance(known[0], bytes) else ("bytes", "str")
-        raise DataError(
-            f"{data.source.name} has {kinds[0]}, and the strings of the fit were {kinds[1]}. Decode the bytes first.",
-            source=data.source.name,
-        )
+        text = f"{data.source.name} has {kinds[0]}, and the strings of the fit were {kinds[1]}. Decode the bytes first."
+        raise DataError(text, source=data.source.name)
 
 
 # ---------------------------------------------------------------------- numbers in memory
@@ -357,11 +355,8 @@ def check_features(estimator: Any, data: Dataset, *, reset: bool) -> Dataset:
         position = {name: j for j, name in enumerate(names)}
         return with_columns(data, np.array([position[name] for name in fitted]))
     if n_features != estimator.n_features_in_:
-        raise DataError(
-            f"{data.source.name} has {n_features} features, but {type(estimator).__name__} is expecting "
-            f"{estimator.n_features_in_} features as input.",
-            source=data.source.name,
-        )
+        expected = f"{type(estimator).__name__} is expecting {estimator.n_features_in_} features as input"
+        raise DataError(f"{data.source.name} has {n_features} features, but {expected}.", source=data.source.name)
     return data
 
 

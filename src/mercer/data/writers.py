@@ -8,7 +8,8 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import IO, Any
@@ -46,16 +47,12 @@ def check_output(path: Path | None, data: Dataset, columns: Sequence[str]) -> No
         if source is not None and path.exists() and source.exists() and path.samefile(source):
             raise OutputError(f"{printable(path)} is the input. Write the result to another file.", path=path)
         if form == ".h5ad" and not hasattr(data, "h5ad"):
-            raise OutputError(
-                f"Cannot write {printable(path)}: scores are added to a copy of the .h5ad file that samples are read "
-                f"from, and these are read from {data.source.name}.",
-                path=path,
-            )
+            reason = "scores are added to a copy of the .h5ad file that samples are read from, and these are read from"
+            raise OutputError(f"Cannot write {printable(path)}: {reason} {data.source.name}.", path=path)
     taken = sorted({*data.metadata.columns} & {*columns})
     if taken:
-        raise OutputError(
-            f"Metadata columns have the names of result columns: {listed(map(repr, taken))}. Rename them."
-        )
+        names = listed(map(repr, taken))
+        raise OutputError(f"Metadata columns have the names of result columns: {names}. Rename them.")
 
 
 def _check_place(path: Path) -> None:
@@ -105,54 +102,54 @@ def table_writer(
     path: Path | None, columns: Sequence[str], n_rows: int, dtype: Any, metadata: Metadata, h5ad: Any = None
 ) -> Iterator[Write]:
     """A function that takes the next rows. An error of the caller is not blamed on the file."""
-    dtype, shape = np.dtype(dtype), (n_rows, len(columns))
-    if path is None:
-        with _standard_output(columns, n_rows, dtype, metadata) as write:
-            yield write
-        return
-    form = _format(path)
-    with atomic_path(path) as temporary, ExitStack() as stack:
-        with writing(path):
-            if form == ".h5ad":
-                from mercer.data.h5ad import write_scores
+    guard = nullcontext if path is None else partial(writing, path)
+    n_written = 0
+    with ExitStack() as stack:
+        with guard():
+            write = stack.enter_context(_open_writer(path, columns, n_rows, np.dtype(dtype), metadata, h5ad))
 
-                write = stack.enter_context(write_scores(h5ad, temporary, shape, dtype))
-            else:
-                file = stack.enter_context(temporary.open("wb"))
-                if form == ".npy":
-                    write = _npy(file, shape, dtype)
-                elif form == ".npz":
-                    write = stack.enter_context(_npz(file, columns, shape, dtype, metadata))
-                else:
-                    write = stack.enter_context(_rows(file, form, columns, dtype, metadata))
-
-        def guarded(rows: NDArray) -> None:
-            with writing(path):
+        def write_rows(rows: NDArray) -> None:
+            nonlocal n_written
+            with guard():
                 write(rows)
+            n_written += len(rows)
 
-        yield guarded
-        with writing(path):
+        try:
+            yield write_rows
+        except MercerError as error:
+            if path is None and n_written:
+                error.message += f" Standard output has {n_written:,} of {counted(n_rows, 'row')} already."
+            raise
+        with guard():
             stack.close()
 
 
 @contextmanager
-def _standard_output(columns: Sequence[str], n_rows: int, dtype: np.dtype, metadata: Metadata) -> Iterator[Write]:
-    """CSV on standard output. An error after some rows reports how many were written."""
-    n_written = 0
-    with _rows(getattr(sys.stdout, "buffer", _TextOutput()), ".csv", columns, dtype, metadata) as write:
+def _open_writer(
+    path: Path | None, columns: Sequence[str], n_rows: int, dtype: np.dtype, metadata: Metadata, h5ad: Any
+) -> Iterator[Write]:
+    if path is None:
+        with _rows(getattr(sys.stdout, "buffer", _TextOutput()), ".csv", columns, dtype, metadata) as write:
+            yield write
+        sys.stdout.flush()
+        return
+    form, shape = _format(path), (n_rows, len(columns))
+    with atomic_path(path) as temporary:
+        if form == ".h5ad":
+            from mercer.data.h5ad import write_scores
 
-        def counting(rows: NDArray) -> None:
-            nonlocal n_written
-            write(rows)
-            n_written += len(rows)
-
-        try:
-            yield counting
-        except MercerError as error:
-            if n_written:
-                error.message += f" Standard output has {n_written:,} of {counted(n_rows, 'row')} already."
-            raise
-    sys.stdout.flush()
+            with write_scores(h5ad, temporary, shape, dtype) as write:
+                yield write
+            return
+        with temporary.open("wb") as file:
+            if form == ".npy":
+                yield _npy(file, shape, dtype)
+            elif form == ".npz":
+                with _npz(file, columns, shape, dtype, metadata) as write:
+                    yield write
+            else:
+                with _rows(file, form, columns, dtype, metadata) as write:
+                    yield write
 
 
 class _TextOutput:
@@ -190,6 +187,8 @@ def _rows(file: Any, form: str, columns: Sequence[str], dtype: np.dtype, metadat
     pa = _arrow()
     described = {name: _arrow_column(column) for name, column in metadata.columns.items()}
     if form in _TEXTS:
+        nested = {name: column for name, column in described.items() if pa.types.is_nested(column.type)}
+        described |= {name: _arrow_column(map(_as_text, column.to_pylist())) for name, column in nested.items()}
         _warn_about_formulas(described)
     numbers = [(name, pa.from_numpy_dtype(dtype)) for name in columns]
     schema = pa.schema([*((name, column.type) for name, column in described.items()), *numbers])
@@ -264,10 +263,9 @@ def _warn_about_formulas(columns: Mapping[str, Any]) -> None:
         if str(column.type) in ("string", "large_string"):
             found = [value for value in column.to_pylist() if value and _FORMULA.match(value)]
             if found:
-                warn(
-                    f"Spreadsheets take {counted(len(found), 'cell')} of column {short_repr(name)} for formulas, first "
-                    f"{short_repr(found[0])}. Import the column as text."
-                )
+                cells = f"{counted(len(found), 'cell')} of column {short_repr(name)}"
+                first = short_repr(found[0])
+                warn(f"Spreadsheets take {cells} for formulas, first {first}. Import the column as text.")
 
 
 # ---------------------------------------------------------------------- tables of results
@@ -284,18 +282,7 @@ def write_table(columns: Mapping[str, Sequence[Any]], path: Path) -> Path:
         return path
     if form not in _TABLES:
         raise ParameterError("path", str(path), f"a file that ends in {listed([*_TABLES, '.npz'], 20)}")
-    pa = _arrow()
-    made = {name: _arrow_column(column) for name, column in columns.items()}
-    if form in _TEXTS:
-        made = {n: _arrow_column([_as_text(v) for v in c.to_pylist()]) if pa.types.is_nested(c.type) else c
-                for n, c in made.items()}  # fmt: skip
-        _warn_about_formulas(made)
-    batch = pa.RecordBatch.from_arrays(list(made.values()), names=list(made))
-    with (
-        atomic_path(path) as temporary,
-        writing(path),
-        temporary.open("wb") as file,
-        _open_table(file, form, batch.schema) as write,
-    ):
-        write(batch)
+    n_rows = len(next(iter(columns.values()), ()))
+    with table_writer(path, (), n_rows, np.float64, Metadata(columns)) as write:
+        write(np.empty((n_rows, 0)))
     return path
