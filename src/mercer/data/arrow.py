@@ -18,7 +18,7 @@ from mercer.data.ipc_sizes import read_sizes
 from mercer.data.read_options import ReadOptions, Roles
 from mercer.data.reading import changed, check_memory, check_regular, reading, stamp, unreadable
 from mercer.data.table import from_arrow
-from mercer.data.validation import check_finite
+from mercer.data.validation import ROWS_THAT_COUNT, check_finite, is_counting
 from mercer.errors import DataError, MercerWarning, Remedy, warn
 from mercer.text import counted, listed, printable, short_repr
 
@@ -32,7 +32,6 @@ _COPY_BYTES = 60  # for each value that is copied: an entry of the table that fi
 _CATEGORY_BYTES = 170  # for each distinct string of a table in memory
 _MOST_DIGITS = 76  # of a decimal; damaged files have more
 _SAMPLE = 1000  # cells that decide whether a column of strings was meant to be numeric
-_FEWEST_STEPS = 20  # rows that count up by one and are not a coincidence
 _LAKES = {"_delta_log": "Delta Lake", ".hoodie": "Hudi", "metadata/version-hint.text": "Iceberg"}
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
@@ -159,12 +158,10 @@ class TableReader(ABC):
 
     def find_counting(self, columns: Sequence[str]) -> list[str]:
         """Columns whose first rows are 0, 1, 2, … or 1, 2, 3, …"""
-        batch = self._first_batch(columns, text=False) if self.num_rows >= _FEWEST_STEPS else None
+        batch = self._first_batch(columns, text=False) if self.num_rows >= ROWS_THAT_COUNT else None
         if batch is None:
             return []
-        steps = np.arange(batch.num_rows)
-        heads = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in columns}
-        return [name for name, head in heads.items() if head[0] in (0, 1) and np.array_equal(head - head[0], steps)]
+        return [name for name in columns if is_counting(batch.column(name).to_numpy(zero_copy_only=False))]
 
     def find_misspelled_numbers(self, columns: Sequence[str]) -> list[str]:
         """Columns of strings of which half of the first cells are numbers, or that are numbers with a unit."""
@@ -431,7 +428,7 @@ class IpcReader(TableReader):
 class ArrowDataset(Dataset):
     """Numeric columns of a table, read in blocks."""
 
-    def __init__(self, reader: TableReader, roles: Roles, memory: int) -> None:
+    def __init__(self, reader: TableReader, roles: Roles) -> None:
         held = sum(column.nbytes for column in roles.metadata.columns.values())
         self.reading_bytes = reader.reading_bytes(roles.features) + held
         reader.check_memory(roles.features, self.reading_bytes)
@@ -477,14 +474,14 @@ def to_matrix(batch: pa.RecordBatch, columns: Sequence[str], dtype: np.dtype) ->
     return matrix
 
 
-def read_strings(reader: TableReader, roles: Roles, memory: int) -> Dataset:
+def read_strings(reader: TableReader, roles: Roles) -> Dataset:
     """One column of a table as strings in memory."""
     if len(roles.features) != 1:
         text = f"{reader.name} has {len(roles.features)} columns, and strings are one column."
         likely = next((n for n in roles.features if reader.is_string(n)), roles.features[0])
         raise DataError(text, source=reader.name, remedies=[Remedy("text", likely)])
     (name,) = roles.features
-    column = reader.read_columns([name], memory, copied=[name])[name]
+    column = reader.read_columns([name], reader.memory, copied=[name])[name]
     if not (_is_string(column.type) or types.is_binary(column.type) or types.is_large_binary(column.type)):
         raise DataError(f"Column {name!r} of {reader.name} holds {column.type}, not strings.", source=reader.name)
     if column.null_count:
@@ -494,7 +491,7 @@ def read_strings(reader: TableReader, roles: Roles, memory: int) -> Dataset:
     return _describe(ArrayDataset(strings, "strings", owns_samples=True), reader, roles)
 
 
-def read_table(reader: TableReader, roles: Roles, memory: int) -> Dataset:
+def read_table(reader: TableReader, roles: Roles) -> Dataset:
     """All columns of a table in memory, each with its own type."""
     reader.check_memory(roles.features)
     chunks, needed, n_rows = [], 0, 0
@@ -502,7 +499,7 @@ def read_table(reader: TableReader, roles: Roles, memory: int) -> Dataset:
         chunks.append(batch)
         needed += 2 * batch.nbytes + sum(_category_bytes(column) for column in batch.columns)
         n_rows += batch.num_rows
-        if needed > memory:
+        if needed > reader.memory:
             reader.check_memory(roles.features, max(needed, needed * reader.num_rows // n_rows))
     table = from_arrow(pa.Table.from_batches(chunks, None if chunks else reader.schema), reader.name)
     return _describe(ArrayDataset(table, "table", owns_samples=True), reader, roles)
@@ -516,7 +513,7 @@ def _category_bytes(column: pa.Array) -> int:
     return int(3 * distinct.nbytes + _CATEGORY_BYTES * len(distinct))
 
 
-TABLE_KINDS: dict[str, Callable[[TableReader, Roles, int], Dataset]] = {
+TABLE_KINDS: dict[str, Callable[[TableReader, Roles], Dataset]] = {
     "vectors": ArrowDataset,
     "strings": read_strings,
     "table": read_table,

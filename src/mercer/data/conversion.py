@@ -124,7 +124,7 @@ def _check_numeric(X: Any, names: list[Any] | None, estimator: Any) -> None:
         if _TEMPORAL.match(kind):
             found[column] = kind, None, None
         elif names is None or _TEXT.match(kind):
-            values = X[:, j] if names is None else _column_values(X, j)
+            values = _column_values(X, j)
             if (row := _first_non_number(values)) is not None:
                 value = values[row].item() if isinstance(values[row], (np.str_, np.bytes_)) else values[row]
                 found[column] = f"{_type_of(value)}, first {short_repr(value)} at row index {row}", row, value
@@ -153,6 +153,8 @@ def _advice(X: Any, found: Any, names: list[Any] | None, them: str, estimator: A
 
 
 def _column_values(X: Any, j: int) -> NDArray:
+    if isinstance(X, np.ndarray):
+        return X[:, j]
     column = X.iloc[:, j] if hasattr(X, "iloc") else X.column(j) if hasattr(X, "column") else X[X.columns[j]]
     return np.asarray(column, dtype=object)
 

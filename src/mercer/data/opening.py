@@ -149,7 +149,7 @@ def _open(path: Path, form: str, options: ReadOptions, kind: Kind, memory: int) 
     if form in TABLES:
         from mercer.data.arrow import TABLE_KINDS
 
-        opened = TABLE_KINDS[kind](opened, assign_roles(opened, options, kind, memory), memory)
+        opened = TABLE_KINDS[kind](opened, assign_roles(opened, options, kind))
     if options.case is not None and kind == "strings":
         samples = opened.load()
         for i, string in enumerate(samples):

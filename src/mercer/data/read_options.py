@@ -141,7 +141,7 @@ class Roles(NamedTuple):
     notes: tuple[MercerWarning, ...] = ()
 
 
-def assign_roles(reader: "TableReader", options: ReadOptions, kind: Kind, memory: int) -> Roles:
+def assign_roles(reader: "TableReader", options: ReadOptions, kind: Kind) -> Roles:
     """Decide what each column is, and read ids and metadata in one pass.
 
     Explicit options come first. Then the index that R or pandas wrote, else the first column of strings that are
@@ -159,7 +159,8 @@ def assign_roles(reader: "TableReader", options: ReadOptions, kind: Kind, memory
             strings = [n for n in candidates if reader.is_string(n)][:1]
     guesses = [*(strings if index is None else [index]), *counters]
     given = [] if options.id is None else [options.id]
-    found = reader.read_columns([*options.metadata, *given, *guesses], memory // 2, guesses, [*given, *guesses])
+    names = [*options.metadata, *given, *guesses]
+    found = reader.read_columns(names, reader.memory // 2, guesses, [*given, *guesses])
 
     distinct = [n for n in guesses if n in found and not _id_defect(found[n])]
     counters = [n for n in counters if n in distinct or n not in found or _ID_NAME.fullmatch(n)]

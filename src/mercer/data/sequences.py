@@ -96,7 +96,8 @@ class _TextFile:
     def hold(self, string: str) -> None:
         """Charge a string that stays in memory."""
         self.held += sys.getsizeof(string) + 8
-        self.check_memory()
+        if self.held > self.memory:
+            self.check_memory()
 
     def check_memory(self, needed: int = 0) -> None:
         """Raise an error if what is held and `needed` bytes more exceed the limit."""
@@ -118,7 +119,9 @@ class _TextFile:
                 raise DataError(f"{printable(self.path)} is not a text file: it is {form}.", source=self.path)
             with _open_text(self.path) as file:
                 try:
-                    while line := self._next_line(file):
+                    while line := file.readline(_PIECE):
+                        self.number += 1
+                        line = line if len(line) < _PIECE else self._complete(line, file)
                         if "\0" in line:
                             text = f"{printable(self.path)} has NUL bytes in line {self.number:,}. Save it as UTF-8."
                             raise DataError(text, source=self.path)
@@ -128,15 +131,12 @@ class _TextFile:
                     text = f"{printable(self.path)} is not UTF-8: {where}. Save it as UTF-8."
                     raise DataError(text, source=self.path, row=self.number) from None
 
-    def _next_line(self, file: Any) -> str:
+    def _complete(self, piece: str, file: Any) -> str:
         """A line, as long as its pieces and the line that they are put together to fit."""
-        pieces: list[str] = []
-        size, width, ended = 0, 1, False
-        while not ended and (piece := file.readline(_PIECE)):
-            self.number += not pieces
+        pieces, size, width = [piece], sys.getsizeof(piece), 1 if piece.isascii() else 4
+        while piece and not piece.endswith("\n"):
+            piece = file.readline(_PIECE)
             pieces.append(piece)
-            ended = len(piece) < _PIECE or piece[-1] == "\n"
-            if len(pieces) > 1 or not ended:
-                size, width = size + sys.getsizeof(piece), width if piece.isascii() else 4
-                self.check_memory(size + width * _PIECE * len(pieces))
+            size, width = size + sys.getsizeof(piece), width if piece.isascii() else 4
+            self.check_memory(size + width * _PIECE * len(pieces))
         return "".join(pieces)

@@ -38,7 +38,7 @@ def open_stream(X: Any, memory: int) -> Dataset:
         if reader_class is None:
             return _hold(X, memory)
         reader = reader_class(X, memory)
-        return StreamDataset(reader, Roles(_numeric_columns(reader.schema), Metadata()), memory)
+        return StreamDataset(reader, Roles(_numeric_columns(reader.schema), Metadata()))
 
 
 def _reader_class(X: Any) -> type["StreamReader"] | None:
@@ -128,8 +128,8 @@ class StreamDataset(ArrowDataset):
 
     reader: StreamReader
 
-    def __init__(self, reader: StreamReader, roles: Roles, memory: int) -> None:
-        super().__init__(reader, roles, memory)
+    def __init__(self, reader: StreamReader, roles: Roles) -> None:
+        super().__init__(reader, roles)
         self._checksums: dict[int, int] = {}
         if not self.shape[0]:
             raise _no_rows(self.shape)

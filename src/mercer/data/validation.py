@@ -40,7 +40,7 @@ _ID_NAME = re.compile(
     r"|.*[ _.-](id|idx)|(?-i:.*[a-z]ID)"
 )
 TIME_NAME = re.compile(r"(?i)t|x|.*(time|date|year|month|week|day|hour|min|sec|step|frame|epoch|age|lag|tick|cycle).*")
-_ROWS_THAT_COUNT = 20  # consecutive integers that are not a coincidence
+ROWS_THAT_COUNT = 20  # consecutive integers that are not a coincidence
 _DIGITS = 1000.0  # units in the last place that rows should differ by at least
 
 
@@ -360,13 +360,13 @@ def check_features(estimator: Any, data: Dataset, *, reset: bool) -> Dataset:
     return data
 
 
-def _other_names(unseen: list[str], missing: list[str], most: int = 5) -> str:
+def _other_names(unseen: list[str], missing: list[str]) -> str:
     """In scikit-learn's words."""
     text = "The feature names should match those that were passed during fit.\n"
     for words, names in (("unseen at fit time", unseen), ("seen at fit time, yet now missing", missing)):
         if names:
-            text += f"Feature names {words}:\n" + "".join(f"- {name}\n" for name in names[:most])
-            text += "- ...\n" if len(names) > most else ""
+            text += f"Feature names {words}:\n" + "".join(f"- {name}\n" for name in names[:5])
+            text += "- ...\n" if len(names) > 5 else ""
     return text
 
 
@@ -439,17 +439,23 @@ def warn_about_columns(data: Dataset) -> None:
         return
     rows = data.load() if data.in_memory else next(iter(data.blocks(1000)))
     counting: list[int] = []
-    if data.in_memory and len(rows) >= _ROWS_THAT_COUNT:
+    if data.in_memory and len(rows) >= ROWS_THAT_COUNT:
         first, second = rows[0].astype(np.float64), rows[1].astype(np.float64)
         likely = np.flatnonzero(((first == 0) | (first == 1)) & (second - first == 1))
         candidates = [int(j) for j in likely if not TIME_NAME.fullmatch(str(names[j]))]
-        counting = [j for j in candidates if (np.diff(rows[:, j].astype(np.float64)) == 1).all()]
+        counting = [j for j in candidates if is_counting(rows[:, j])]
     for j in sorted({*counting, *(j for j in named if _are_distinct_integers(rows[:, j]))}):
         what = "counts the rows" if j in counting else "identifies rows: its values are integers, all different"
         in_file = data.source.path is not None
         remedy = "" if in_file else " Drop the column before the fit."
         text = f"Column {short_repr(names[j])} {what}. As a feature it distorts the components.{remedy}"
         warn(text, remedies=[Remedy("drop", [names[j]])] if in_file else [])
+
+
+def is_counting(column: NDArray) -> bool:
+    """Whether the values are 0, 1, 2, … or 1, 2, 3, …"""
+    values = column.astype(np.float64)
+    return values[0] in (0, 1) and bool((np.diff(values) == 1).all())
 
 
 def _are_distinct_integers(column: NDArray) -> bool:
