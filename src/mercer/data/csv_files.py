@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -33,6 +34,7 @@ _COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 _BLOCK = 1 << 20  # bytes that are parsed at a time
 _BLOCK_PER_COLUMN = 1000  # bytes; Arrow prepares each column for each block
 _TIMES_BLOCK = 12  # memory for a block: the text, its fields, numbers and the rows made of them
+_TIMES_RECORD, _QUOTE_BYTES = 3, 24  # memory for a record that goes on beyond its block, and for each quote in it
 _HEAD = 16 << 20  # bytes in which the first line must end
 _LINES = 20  # that detection looks at
 _FIELDS = 1000  # of each line that decide whether blanks separate numbers
@@ -348,13 +350,19 @@ class CsvReader(TableReader):
 
     def _quoted_fields(self, data: bytes) -> tuple[NDArray, NDArray]:
         """Where quoted fields start and stop: behind the end of `data` if it is not closed."""
+        n_quotes = data.count(b'"')
+        needed = _TIMES_RECORD * len(data) + _QUOTE_BYTES * n_quotes
+        check_memory(f"a record of {self.name} with {n_quotes:,} quotes", needed, self.memory)
         characters = np.frombuffer(data, np.uint8)
         quotes = np.flatnonzero(characters == ord('"'))
         starts, stops = quotes[::2], quotes[1::2] + 1
         if not np.isin(characters[starts[starts > 0] - 1], self._before_quotes).all():  # some are part of a text
-            found = list(self._quoted.finditer(data))
-            starts, stops = np.array([match.span() for match in found], dtype=np.intp).reshape(-1, 2).T
-            if found and not found[-1][1]:
+            edges, is_closed = array("q"), True
+            for match in self._quoted.finditer(data):
+                edges.extend(match.span())
+                is_closed = bool(match[1])
+            starts, stops = np.array(edges, dtype=np.int64).reshape(-1, 2).T
+            if not is_closed:
                 stops[-1] += 1
             return starts, stops
         return starts, stops if len(starts) == len(stops) else np.append(stops, len(data) + 1)
