@@ -476,7 +476,7 @@ def _preserved_neighbors(ranks: NDArray, Y: NDArray) -> float:
         D = squares - 2 * (Y[rows] @ Y.T)
         each = np.arange(len(D))
         D[each, each + rows.start] = np.inf
-        came = np.take_along_axis(ranks[rows], smallest(D, K)[0], 1)
+        came = np.take_along_axis(ranks[rows], smallest(D, K), 1)
         own = np.nonzero((ranks[rows] >= 1) & (ranks[rows] <= K))[1].reshape(-1, K)
         left = 1 + np.sum(np.take_along_axis(D, own, 1)[:, :, None] > D[:, None, :], axis=2)
         lost += float(np.maximum(came - K, 0).sum() + np.maximum(left - K, 0).sum())

@@ -142,7 +142,7 @@ class Geometry:
 def nearest(squared: NDArray, count: int) -> tuple[NDArray, NDArray]:
     """Columns of the smallest entries of every row, smallest first, and these entries; of equals the first columns."""
     count = min(count, squared.shape[1])
-    columns = np.sort(smallest(squared, count)[0], axis=1) if len(squared) else np.empty((0, count), dtype=np.intp)
+    columns = np.sort(smallest(squared, count), axis=1) if len(squared) else np.empty((0, count), dtype=np.intp)
     values = np.take_along_axis(squared, columns, axis=1)
     order = np.argsort(values, axis=1, kind="stable")
     return np.take_along_axis(columns, order, axis=1), np.take_along_axis(values, order, axis=1)

@@ -101,6 +101,8 @@ class _KernelGram(GramMatrix):
         self.n_threads, self.progress = n_threads, progress
         self.prepared = kernel.prepare(X, shift=None)
         self.shift = self.prepared.shift
+        # the entries of K − shift have one sign, so that row sums are sums of moduli
+        self.has_one_sign = kernel.max_value > 0 and self.shift in (0.0, kernel.max_value)
 
     def diag(self) -> NDArray:
         return self.prepared.diag
@@ -114,14 +116,62 @@ class _KernelGram(GramMatrix):
     def likely_error(self, mean: float) -> float:
         return super().likely_error(mean) + self.prepared.likely_error()
 
+
+class _InMemory(GramMatrix):
+    """All entries in memory, dense or sparse."""
+
+    values: Any
+    n_threads: int
+    has_one_sign = False
+
     @property
-    def _has_one_sign(self) -> bool:
-        """Whether the entries of K − shift have one sign, so that row sums are sums of moduli."""
-        return self.kernel.max_value > 0 and self.shift in (0.0, self.kernel.max_value)
+    def is_sparse(self) -> bool:
+        return bool(sparse.issparse(self.values))
+
+    @property
+    def chain(self) -> int:  # type: ignore[override]
+        if self.is_sparse:
+            return 1 + int(np.diff(self.values.indptr).max(initial=0))
+        return min(self.n, SLAB) + -(-self.n // SLAB)
+
+    @property
+    def norm_chain(self) -> int:  # type: ignore[override]
+        return 2 * self.n
+
+    def matrix(self) -> NDArray:
+        return self.values.toarray() if self.is_sparse else self.values
+
+    def matmat(self, B: NDArray) -> NDArray:
+        if not self.is_sparse:
+            return multiply_stored(self.values, B, self.n_threads)
+        pieces = slices(self.n, max(TILE, -(-self.n // LANES)))
+        n_threads = threads_for(self.values.nnz * B.shape[1] * 10, self.n_threads)
+        return np.concatenate(parallel(lambda rows: row_slice(self.values, rows) @ B, pieces, n_threads))
+
+    def squared_norm(self, weights: NDArray | None) -> float | None:
+        """Row by row, so that no sum is longer than n; None where squares over- or underflow."""
+        w, K = np.ones(self.n) if weights is None else weights, self.values
+        if self.is_sparse:
+            squares = float(K.multiply(K) @ w @ w)
+        elif weights is None:
+            squares = float(sum(np.einsum("ij,ij->i", K[r], K[r]).sum() for r in slices(self.n, TILE)))
+        else:
+            squares = float(sum(w[r] @ ((K[r] * K[r]) @ w) for r in slices(self.n, TILE)))
+        return squares if _NO_SQUARES < squares < np.inf else None
+
+    def abs_norm(self, weights: NDArray, row_sums: NDArray) -> float:
+        """Schur's test: the largest row sum of moduli bounds the norm; with weights, max(|K|w)."""
+        if self.has_one_sign:
+            return float(np.abs(row_sums).max(initial=0.0))
+        if self.is_sparse:
+            sums = abs(self.values) @ weights
+        else:
+            sums = np.concatenate([np.abs(self.values[rows]) @ weights for rows in slices(self.n, TILE)])
+        return float(sums.max(initial=0.0)) * (1 + gamma(self.n))
 
 
-class StoredGram(_KernelGram):
-    """All entries in memory."""
+class StoredGram(_InMemory, _KernelGram):
+    """Of samples and a kernel, with all entries in memory."""
 
     def __init__(self, kernel: Kernel, X: Any, n_threads: int = 1, progress: Any = None) -> None:
         super().__init__(kernel, X, n_threads, progress)
@@ -133,34 +183,28 @@ class StoredGram(_KernelGram):
         else:
             fill_symmetric(self.prepared, self.values, n_threads, progress)
         np.fill_diagonal(self.values, self.prepared.diag)
-        self.chain, self.norm_chain = min(self.n, SLAB) + -(-self.n // SLAB), 2 * self.n
 
-    def matrix(self) -> NDArray:
-        return self.values
 
-    def matmat(self, B: NDArray) -> NDArray:
-        return multiply_stored(self.values, B, self.n_threads)
+class PrecomputedGram(_InMemory):
+    """A dense or sparse matrix of the user. Entries may differ from their mirror images by `asymmetry`."""
 
-    def squared_norm(self, weights: NDArray | None) -> float | None:
-        return _squared_norm(self.values, weights)
+    def __init__(self, K: Any, n_threads: int = 1, asymmetry: float = 0.0) -> None:
+        self.values, self.n, self.n_threads, self.asymmetry = K, K.shape[0], n_threads, asymmetry
 
-    def abs_norm(self, weights: NDArray, row_sums: NDArray) -> float:
-        return _abs_norm(self.values, weights, row_sums, self._has_one_sign)
+    def diag(self) -> NDArray:
+        return np.asarray(self.values.diagonal())
+
+    def entry_error(self, weights: NDArray, row_sums: NDArray, products: NDArray | None) -> float:
+        return self.asymmetry * float(weights.sum())
 
 
 class RecomputedGram(_KernelGram):
-    """No entry is stored: tiles are evaluated in each product."""
+    """Of samples and a kernel. No entry is stored: tiles are evaluated in each product."""
 
     products_are_cheap = False
 
     def __init__(
-        self,
-        kernel: Kernel,
-        X: Any,
-        n_threads: int = 1,
-        progress: Any = None,
-        *,
-        weights: NDArray | None = None,
+        self, kernel: Kernel, X: Any, n_threads: int = 1, progress: Any = None, *, weights: NDArray | None = None
     ) -> None:
         super().__init__(kernel, X, n_threads, progress)
         self.weights = np.ones(self.n) if weights is None else weights
@@ -186,44 +230,12 @@ class RecomputedGram(_KernelGram):
         return self._squares if _NO_SQUARES < self._squares < np.inf else None
 
     def abs_norm(self, weights: NDArray, row_sums: NDArray) -> float:
-        if self._has_one_sign:
+        squares = self.squared_norm(weights)
+        if self.has_one_sign:
             return float(np.abs(row_sums).max(initial=0.0))
-        if _NO_SQUARES < self._squares < np.inf:
-            return float(np.sqrt(self._squares)) * (1 + gamma(self.norm_chain))
+        if squares is not None:
+            return float(np.sqrt(squares)) * (1 + gamma(self.norm_chain))
         return float(weights @ (self.prepared.magnitudes + abs(self.shift)))
-
-
-class PrecomputedGram(GramMatrix):
-    """A dense or sparse matrix of the user. Entries may differ from their mirror images by `asymmetry`."""
-
-    def __init__(self, K: Any, n_threads: int = 1, asymmetry: float = 0.0) -> None:
-        self.values, self.n, self.n_threads, self.asymmetry = K, K.shape[0], n_threads, asymmetry
-        self.is_sparse = sparse.issparse(K)
-        longest = int(np.diff(K.indptr).max(initial=0)) if self.is_sparse else 0
-        self.chain = 1 + longest if self.is_sparse else min(self.n, SLAB) + -(-self.n // SLAB)
-        self.norm_chain = 2 * self.n
-
-    def matrix(self) -> NDArray:
-        return self.values.toarray() if self.is_sparse else self.values
-
-    def matmat(self, B: NDArray) -> NDArray:
-        if not self.is_sparse:
-            return multiply_stored(self.values, B, self.n_threads)
-        pieces = slices(self.n, max(TILE, -(-self.n // LANES)))
-        n_threads = threads_for(self.values.nnz * B.shape[1] * 10, self.n_threads)
-        return np.concatenate(parallel(lambda rows: row_slice(self.values, rows) @ B, pieces, n_threads))
-
-    def diag(self) -> NDArray:
-        return np.asarray(self.values.diagonal())
-
-    def squared_norm(self, weights: NDArray | None) -> float | None:
-        return _squared_norm(self.values, weights)
-
-    def abs_norm(self, weights: NDArray, row_sums: NDArray) -> float:
-        return _abs_norm(self.values, weights, row_sums, False)
-
-    def entry_error(self, weights: NDArray, row_sums: NDArray, products: NDArray | None) -> float:
-        return self.asymmetry * float(weights.sum())
 
 
 class OperatorGram(GramMatrix):
@@ -246,40 +258,12 @@ class OperatorGram(GramMatrix):
         """From products with unit vectors."""
         parts = []
         for some in slices(self.n, _UNIT_VECTORS):
-            units = np.zeros((self.n, some.stop - some.start))
-            units[some] = np.eye(some.stop - some.start)
+            units = np.eye(self.n, some.stop - some.start, -some.start)
             parts.append(self.matmat(units)[some].diagonal())
         return np.concatenate(parts)
 
     def abs_norm(self, weights: NDArray, row_sums: NDArray) -> float:
         return float(weights @ np.abs(self.diag()))
-
-
-def _squared_norm(K: Any, weights: NDArray | None) -> float | None:
-    """Row by row, so that no sum is longer than n; None where squares over- or underflow."""
-    if sparse.issparse(K):
-        squared = K.multiply(K)
-        rows = np.asarray(squared.sum(axis=1) if weights is None else squared @ weights).ravel()
-    else:
-        rows = np.concatenate(
-            [
-                np.einsum("ij,ij->i", K[r], K[r]) if weights is None else (K[r] * K[r]) @ weights
-                for r in slices(len(K), TILE)
-            ]
-        )
-    squares = float(rows.sum() if weights is None else rows @ weights)
-    return squares if _NO_SQUARES < squares < np.inf else None
-
-
-def _abs_norm(K: Any, weights: NDArray, row_sums: NDArray, one_sign: bool) -> float:
-    """Schur's test: the largest row sum of moduli bounds the norm; with weights, max(|K|w)."""
-    if one_sign:
-        return float(np.abs(row_sums).max(initial=0.0))
-    if sparse.issparse(K):
-        sums = abs(K) @ weights
-    else:
-        sums = np.concatenate([np.abs(K[rows]) @ weights for rows in slices(len(K), TILE)])
-    return float(sums.max(initial=0.0)) * (1 + gamma(K.shape[0]))
 
 
 class KernelColumns:
@@ -397,14 +381,17 @@ class Centered(SymmetricOperator):
     def matmat(self, B: NDArray) -> NDArray:
         inner = self.times_root(self.project(B))
         if self._row_sums is None:
-            more = self.gram.error_columns(self._w)
-            columns = [inner, self._w[:, None]] if more is None else [inner, self._w[:, None], more]
-            product = self.gram.matmat(np.concatenate(columns, axis=1))
+            product = self.gram.matmat(np.concatenate([inner, self._first_columns()], axis=1))
             self._keep_sums(product[:, B.shape[1] :])
             product = product[:, : B.shape[1]]
         else:
             product = self.gram.matmat(inner)
         return self.project(self.times_root(product))
+
+    def _first_columns(self) -> NDArray:
+        """The weights, and columns for the error of entries: the first product carries them."""
+        more = self.gram.error_columns(self._w)
+        return self._w[:, None] if more is None else np.column_stack([self._w, more])
 
     def _keep_sums(self, products: NDArray) -> None:
         self._row_sums = np.ascontiguousarray(products[:, 0])
@@ -417,8 +404,7 @@ class Centered(SymmetricOperator):
         if K is None:
             return super().to_dense()
         if self._row_sums is None:
-            more = self.gram.error_columns(self._w)
-            self._keep_sums(K @ (self._w[:, None] if more is None else np.column_stack([self._w, more])))
+            self._keep_sums(K @ self._first_columns())
         means = self.means - 0.5 * self.mean
         A = K + K.T
         A *= 0.5

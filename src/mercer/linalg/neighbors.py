@@ -1,7 +1,7 @@
 """Exact nearest neighbors of samples that have Euclidean distances, those of a kernel, or distances alone.
 
-Locally linear methods need two things of such a space: who is near, and the Gram matrix of the neighbors η as a sample
-x sees them, G_jl = ⟨η_j − x, η_l − x⟩ = (‖η_j − x‖² + ‖η_l − x‖² − ‖η_j − η_l‖²)/2.
+Locally linear methods need two things of such a space: which samples are near, and the Gram matrix of the neighbors η
+relative to a sample x, G_jl = ⟨η_j − x, η_l − x⟩ = (‖η_j − x‖² + ‖η_l − x‖² − ‖η_j − η_l‖²)/2.
 
 A sample is never its own neighbor. That is decided by its index, never by a distance of zero: duplicates are neighbors
 of each other. Block sizes depend on shapes only, so the answer does not depend on the number of threads.
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
 
 from mercer.data.dataset import ArrayDataset
 from mercer.errors import DataError
@@ -31,7 +32,6 @@ from mercer.numerics.distances import (
     kernel_squares,
     largest_modulus,
     smallest,
-    squared_differences,
     squared_differences_to,
     unit_rows,
 )
@@ -80,13 +80,19 @@ class NeighborSpace(ABC):
     def n(self) -> int:
         return int(self.samples.shape[0])
 
-    @abstractmethod
     def nearest(self, k: int, n_threads: int = 1, progress: Any = None) -> Neighbors:
         """The k nearest other samples of every sample."""
+        found = self._search(self.samples, k, np.arange(self.n), n_threads, progress)
+        return Neighbors(found.indices, found.distances * self.scale)
 
-    @abstractmethod
     def nearest_to(self, queries: Any, k: int, n_threads: int = 1) -> Neighbors:
         """The k nearest samples of every query, which `prepare` returned."""
+        found = self._search(queries, k, None, n_threads, None)
+        return Neighbors(found.indices, found.distances * self.scale)
+
+    @abstractmethod
+    def _search(self, queries: Any, k: int, own: NDArray | None, n_threads: int, progress: Any) -> Neighbors:
+        """Distances in units of `scale`. `own` are the indices of queries that are the samples themselves."""
 
     @abstractmethod
     def gram_at(self, queries: Any, neighbors: NDArray) -> NDArray:
@@ -114,7 +120,14 @@ class NeighborSpace(ABC):
 
     def equal(self, queries: Any, found: Neighbors) -> NDArray:
         """Which of its neighbors a query equals exactly, (m, k): a distance of zero may be rounding, or no metric."""
-        return _confirm_equal(queries, self.samples, found)
+        same = found.distances == 0
+        rows, columns = np.nonzero(same)
+        some, others = queries[rows], self.samples[found.indices[rows, columns]]
+        if getattr(some, "ndim", 1) == 1:
+            same[rows, columns] = [_key(one) == _key(other) for one, other in zip(some, others, strict=True)]
+        elif len(rows):
+            same[rows, columns] = np.asarray((some != others).sum(axis=1)).reshape(-1) == 0
+        return same
 
     def distance_to(self, subset: NDArray, n_threads: int = 1) -> NDArray:
         """Distance of every sample to the nearest one of a subset."""
@@ -131,13 +144,16 @@ def neighbor_space(samples: Any, metric: "str | Kernel", algorithm: str = "auto"
     `algorithm` is scikit-learn's `neighbors_algorithm`; `rng` serves kernels with parameters that are left to the data.
     """
     if isinstance(metric, Kernel):
-        kind = "vectors" if metric.input_kind == "any" else metric.input_kind
-        return KernelSpace(samples, metric.resolve(ArrayDataset(samples, kind), rng))
+        return KernelSpace(samples, metric.resolve(ArrayDataset(samples, _sample_kind(metric)), rng))
     if metric == "precomputed":
         return DistanceMatrix(samples)
     if sparse.issparse(samples):
         return SparsePoints.from_rows(samples, unit_length=metric == "cosine")
     return Points.from_rows(samples, unit_length=metric == "cosine", algorithm=algorithm)
+
+
+def _sample_kind(kernel: Kernel) -> Any:
+    return "vectors" if kernel.input_kind == "any" else kernel.input_kind
 
 
 # ---------------------------------------------------------------------- dense rows
@@ -183,20 +199,18 @@ class Points(NeighborSpace):
         pays = d <= _TREE_FEATURES or (d <= _TREE_FEATURES_OF_MANY and n > _MANY)
         return pays if self.algorithm == "auto" else self.algorithm != "brute"
 
-    def nearest(self, k: int, n_threads: int = 1, progress: Any = None) -> Neighbors:
+    def _search(self, queries: NDArray, k: int, own: NDArray | None, n_threads: int, progress: Any) -> Neighbors:
         if not self.uses_tree:
-            return self._in_units(nearest_rows(self.samples, self.samples, k, np.arange(self.n), n_threads, progress))
-        distances, indices = self._tree.query(self.samples, k + 1, workers=n_threads)
+            single = own is not None or largest_modulus(queries) < _SINGLE
+            dtype = np.float32 if single else np.float64
+            return nearest_rows(self.samples, queries, k, own, n_threads, progress, dtype)
+        if own is None:
+            distances, indices = self._tree.query(queries, [*range(1, k + 1)], workers=n_threads)
+            return Neighbors(indices.astype(np.int32), distances)
+        distances, indices = self._tree.query(queries, k + 1, workers=n_threads)
         if progress:
             progress(1.0)
-        return _without_self(indices, distances * self.scale)
-
-    def nearest_to(self, queries: NDArray, k: int, n_threads: int = 1) -> Neighbors:
-        if not self.uses_tree:
-            dtype = np.float32 if largest_modulus(queries) < _SINGLE else np.float64
-            return self._in_units(nearest_rows(self.samples, queries, k, None, n_threads, dtype=dtype))
-        distances, indices = self._tree.query(queries, [*range(1, k + 1)], workers=n_threads)
-        return self._in_units(Neighbors(indices.astype(np.int32), distances))
+        return _without_self(indices, distances)
 
     def gram_at(self, queries: NDArray, neighbors: NDArray) -> NDArray:
         Z = self.samples[neighbors]
@@ -216,9 +230,6 @@ class Points(NeighborSpace):
 
     def to_input(self) -> NDArray:
         return (self.samples + self.center) * self.scale
-
-    def _in_units(self, found: Neighbors) -> Neighbors:
-        return Neighbors(found.indices, found.distances * self.scale)
 
 
 def nearest_rows(
@@ -259,7 +270,7 @@ def nearest_rows(
             found = nearest_rows(P, Q[again], k, among, n_threads, dtype=np.float64)
         else:
             some = Q[again]
-            found = nearest_by(lambda rows: squared_differences(some[rows], P), (len(again), n), k, among, n_threads)
+            found = nearest_by(lambda rows: cdist(some[rows], P, "sqeuclidean"), (len(again), n), k, among, n_threads)
         indices[again], distances[again] = found
     return Neighbors(indices, distances)
 
@@ -278,23 +289,24 @@ def nearest_by(
 
     def search(rows: slice) -> None:
         D = _exclude(squares(rows), own, rows)
-        near = smallest(D, k)[0]
+        near = smallest(D, k)
         values = np.take_along_axis(D, near, 1)
         order = np.argsort(values, axis=1, kind="stable")
         indices[rows] = np.take_along_axis(near, order, 1)
         distances[rows] = np.sqrt(np.maximum(np.take_along_axis(values, order, 1), 0.0))
 
-    least, largest = _TILE_ROWS
-    _in_tiles(search, m, min(max(10 * _TILE // n, least), largest), n_threads, progress)
+    _in_tiles(search, m, _tile_rows(n), n_threads, progress)
     return Neighbors(indices, distances)
+
+
+def _tile_rows(n: int) -> int:
+    least, most = _TILE_ROWS
+    return min(max(10 * _TILE // n, least), most)
 
 
 def tile_bytes(n: int, of_rows: bool) -> int:
     """Memory of a thread that searches among n samples: its tile and what is computed from it."""
-    if of_rows:
-        return 24 * max(_TILE, _ROWS_OF_POINTS * n)
-    least, largest = _TILE_ROWS
-    return 28 * n * min(max(10 * _TILE // n, least), largest)
+    return 24 * max(_TILE, _ROWS_OF_POINTS * n) if of_rows else 28 * n * _tile_rows(n)
 
 
 def _exclude(D: NDArray, own: NDArray | None, rows: slice) -> NDArray:
@@ -360,21 +372,13 @@ class SparsePoints(NeighborSpace):
     def _squares(self) -> NDArray:
         return _sparse_squares(self.samples)
 
-    def nearest(self, k: int, n_threads: int = 1, progress: Any = None) -> Neighbors:
-        return self._search(self.samples, k, np.arange(self.n), n_threads, progress)
-
-    def nearest_to(self, queries: Any, k: int, n_threads: int = 1) -> Neighbors:
-        return self._search(queries, k, None, n_threads)
-
-    def _search(self, Q: Any, k: int, own: NDArray | None, n_threads: int, progress: Any = None) -> Neighbors:
-        columns, squares = sparse.csc_array(self.samples.T), self._squares
-        of_queries = _sparse_squares(Q)
+    def _search(self, queries: Any, k: int, own: NDArray | None, n_threads: int, progress: Any) -> Neighbors:
+        columns, squares, own_squares = sparse.csc_array(self.samples.T), self._squares, _sparse_squares(queries)
 
         def tile(rows: slice) -> NDArray:
-            return kernel_squares((Q[rows] @ columns).toarray(), of_queries[rows], squares)
+            return kernel_squares((queries[rows] @ columns).toarray(), own_squares[rows], squares)
 
-        found = nearest_by(tile, (Q.shape[0], self.n), k, own, n_threads, progress)
-        return Neighbors(found.indices, found.distances * self.scale)
+        return nearest_by(tile, (queries.shape[0], self.n), k, own, n_threads, progress)
 
     def gram_at(self, queries: Any, neighbors: NDArray) -> NDArray:
         b, k = neighbors.shape
@@ -434,11 +438,7 @@ class KernelSpace(NeighborSpace):
 
     @property
     def nbytes(self) -> int:  # type: ignore[override]
-        return ArrayDataset(self.samples, self._kind).nbytes + self._prepared.nbytes
-
-    @property
-    def _kind(self) -> Any:
-        return "vectors" if self.kernel.input_kind == "any" else self.kernel.input_kind
+        return ArrayDataset(self.samples, _sample_kind(self.kernel)).nbytes + self._prepared.nbytes
 
     @cached_property
     def _prepared(self) -> PreparedKernel:
@@ -448,24 +448,17 @@ class KernelSpace(NeighborSpace):
     def _diag(self) -> NDArray:
         return np.asarray(self.kernel.diag(self.samples), dtype=np.float64)
 
-    def nearest(self, k: int, n_threads: int = 1, progress: Any = None) -> Neighbors:
-        return self._search(self._prepared, self._diag, k, np.arange(self.n), n_threads, progress)
-
-    def nearest_to(self, queries: Any, k: int, n_threads: int = 1) -> Neighbors:
-        own = np.asarray(self.kernel.diag(queries), dtype=np.float64)
-        return self._search(self._prepared.against(queries), own, k, None, n_threads)
-
-    def _search(
-        self, prepared: PreparedKernel, diag: NDArray, k: int, own: NDArray | None, n_threads: int, progress: Any = None
-    ) -> Neighbors:
-        m, columns, of_samples = prepared.shape[0], slice(0, self.n), self._diag
+    def _search(self, queries: Any, k: int, own: NDArray | None, n_threads: int, progress: Any) -> Neighbors:
+        prepared, diag = self._prepared, self._diag
+        if own is None:
+            prepared, diag = prepared.against(queries), np.asarray(self.kernel.diag(queries), dtype=np.float64)
 
         def tile(rows: slice) -> NDArray:
-            out = np.empty((rows.stop - rows.start, len(of_samples)), dtype=prepared.dtype)
-            prepared.fill(rows, columns, out)
-            return kernel_squares(out.astype(np.float64, copy=False), diag[rows], of_samples)
+            out = np.empty((rows.stop - rows.start, self.n))
+            prepared.fill(rows, slice(0, self.n), out)
+            return kernel_squares(out, diag[rows], self._diag)
 
-        return nearest_by(tile, (m, self.n), k, own, n_threads, progress)
+        return nearest_by(tile, (queries.shape[0], self.n), k, own, n_threads, progress)
 
     def gram_at(self, queries: Any, neighbors: NDArray) -> NDArray:
         parts = slices(len(neighbors), _KERNEL_BLOCK)
@@ -491,7 +484,7 @@ class KernelSpace(NeighborSpace):
 @storable
 @dataclass(frozen=True, eq=False)
 class DistanceMatrix(NeighborSpace):
-    """Samples known by a matrix of distances, which is not copied. New samples are rows of distances to all of these.
+    """Samples given by a matrix of distances, which is not copied. A new sample is a row of distances to all of them.
 
     `columns` are the columns of such a row that belong to the samples of a subset.
     """
@@ -507,15 +500,9 @@ class DistanceMatrix(NeighborSpace):
     def nbytes(self) -> int:  # type: ignore[override]
         return 0 if self.columns is None else int(self.samples.nbytes)
 
-    def nearest(self, k: int, n_threads: int = 1, progress: Any = None) -> Neighbors:
-        return self._search(self.samples, k, np.arange(self.n), n_threads, progress)
-
-    def nearest_to(self, queries: NDArray, k: int, n_threads: int = 1) -> Neighbors:
-        return self._search(queries, k, None, n_threads)
-
-    def _search(self, Q: NDArray, k: int, own: NDArray | None, n_threads: int, progress: Any = None) -> Neighbors:
-        found = nearest_by(lambda rows: self._squared(Q[rows]), (len(Q), self.n), k, own, n_threads, progress)
-        return Neighbors(found.indices, found.distances * self.scale)
+    def _search(self, queries: NDArray, k: int, own: NDArray | None, n_threads: int, progress: Any) -> Neighbors:
+        shape = len(queries), self.n
+        return nearest_by(lambda rows: self._squared(queries[rows]), shape, k, own, n_threads, progress)
 
     def _squared(self, distances: NDArray) -> NDArray:
         """In units of `scale`, so that squares neither over- nor underflow; integers are squared in float64."""
@@ -586,18 +573,6 @@ def _key(sample: Any) -> Any:
     except TypeError:
         return id(sample)
     return sample
-
-
-def _confirm_equal(queries: Any, samples: Any, found: Neighbors) -> NDArray:
-    """Which neighbors at distance zero equal their query: the distance may be rounding, or no metric at all."""
-    same = found.distances == 0
-    rows, columns = np.nonzero(same)
-    some, others = queries[rows], samples[found.indices[rows, columns]]
-    if getattr(some, "ndim", 1) == 1:
-        same[rows, columns] = [_key(one) == _key(other) for one, other in zip(some, others, strict=True)]
-    elif len(rows):
-        same[rows, columns] = np.asarray((some != others).sum(axis=1)).reshape(-1) == 0
-    return same
 
 
 def check_finite_distances(distances: NDArray) -> None:

@@ -1,9 +1,9 @@
 """Squared Euclidean distances between rows, and which of them are smallest.
 
-‖q − p‖² of all pairs comes from one matrix product, which cancels where rows are close. So products only screen: they
-leave a few candidates for each row, which are measured by differences, and a bound on the rounding of the product
-tells whether anything else could be as near. Rows are moved to medians first and divided by powers of two, so that
-large offsets cost no digits and squares neither over- nor underflow.
+‖q − p‖² of all pairs comes from one matrix product, which cancels where rows are close. So a product only selects a
+few candidates for each row, which are measured by differences. A bound on the rounding of the product shows whether
+another row could be as near. Rows are moved to medians first and divided by powers of two, so that large offsets cost
+no digits and squares neither over- nor underflow.
 """
 
 from typing import Any
@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.numerics.products import row_squares
 from mercer.numerics.rounding import TINY, power_of_two
 
 _MEDIAN_ROWS = 1000
-_SPARE = 8  # candidates beyond those asked for that all rows of a tile may have; rows with more are handled alone
-_GROUP = 16  # columns that meet in the first round of a tournament
+_SPARE = 8  # candidates beyond those requested that a row may have; rows with more are handled alone
+_GROUP = 16  # columns of which the smallest entry is taken first
 
 
 def column_medians(rows: NDArray) -> NDArray:
@@ -51,20 +52,8 @@ def unit_rows(rows: NDArray, digits: int) -> NDArray:
     return np.round(rows, digits, out=rows)
 
 
-def row_squares(rows: NDArray) -> NDArray:
-    """‖x‖² of every row."""
-    return np.einsum("ij,ij->i", rows, rows)
-
-
-def squared_differences(X: NDArray, Y: NDArray) -> NDArray:
-    """‖x − y‖² of all pairs without cancellation: each is known to γ of itself."""
-    from scipy.spatial.distance import cdist
-
-    return np.asarray(cdist(X, Y, metric="sqeuclidean"))
-
-
 def squared_differences_to(Q: NDArray, P: NDArray, near: NDArray) -> NDArray:
-    """The same for every row of Q and its own rows of P, given by their indices (m, k)."""
+    """‖q − p‖² by differences, for every row q of Q and its own rows p of P, given by their indices (m, k)."""
     between = P[near]
     between -= Q[:, None]
     return np.einsum("ijk,ijk->ij", between, between)
@@ -99,47 +88,31 @@ class Screen:
 def candidates(D: NDArray, k: int) -> tuple[NDArray, NDArray, NDArray]:
     """Columns among which the k smallest entries of every row are, a mask, and a bound below all other entries.
 
-    A tournament: columns g, g + m, g + 2m, … meet, and at least k entries are within the k-th smallest of the winners.
-    Few more entries are, so that two sweeps find them all. Rows with many equal entries get the k smallest alone.
+    Columns are grouped, and at least k entries are within the k-th smallest of the minima of the groups. Few more
+    entries are, so that two sweeps find them all. Rows with many equal entries get the k smallest alone.
     """
     n_rows, n = D.shape
-    reach = np.partition(_winners(D, k), k - 1, axis=1)[:, k - 1]
+    m = n // _GROUP
+    minima = D if m < 2 * k else D[:, : m * _GROUP].reshape(n_rows, _GROUP, m).min(axis=1)
+    reach = np.partition(minima, k - 1, axis=1)[:, k - 1]
     row, column = np.divmod(np.flatnonzero(reach[:, None] >= D), n)
     counts = np.bincount(row, minlength=n_rows)
-    crowded = np.flatnonzero(counts > k + _SPARE)
     width = int(min(counts.max(), k + _SPARE))
     place = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
     first = place < width
     near = np.zeros((n_rows, width), dtype=np.intp)
     near[row[first], place[first]] = column[first]
+    crowded = np.flatnonzero(counts > k + _SPARE)
     if len(crowded):
-        near[crowded, :k], reach[crowded] = smallest(D[crowded], k)
+        near[crowded, :k] = smallest(D[crowded], k)
+        reach[crowded] = np.take_along_axis(D[crowded], near[crowded, :k], 1).max(axis=1)
         counts[crowded] = k
     return near, np.arange(width) < counts[:, None], reach
 
 
-def smallest(D: NDArray, k: int) -> tuple[NDArray, NDArray]:
-    """Columns of the k smallest entries of every row, in no order, and the largest of these entries.
-
-    Each is in one of the k groups whose winners are smallest, or in none if they are left over.
-    """
-    n_rows, n = D.shape
-    m = n // _GROUP
-    if m < 2 * k:
-        near = np.argpartition(D, k - 1, axis=1)[:, :k] if k < n else np.broadcast_to(np.arange(n), D.shape).copy()
-        return near, np.take_along_axis(D, near, 1).max(axis=1)
-    groups = np.argpartition(_winners(D, k), k - 1, axis=1)[:, :k]
-    left_over = np.broadcast_to(np.arange(m * _GROUP, n), (n_rows, n - m * _GROUP))
-    columns = np.concatenate([(groups[:, :, None] + m * np.arange(_GROUP)).reshape(n_rows, -1), left_over], axis=1)
-    values = np.take_along_axis(D, columns, 1)
-    some = np.argpartition(values, k - 1, axis=1)[:, :k]
-    return np.take_along_axis(columns, some, 1), np.take_along_axis(values, some, 1).max(axis=1)
-
-
-def _winners(D: NDArray, k: int) -> NDArray:
-    """The smallest entry of every group of columns; all entries if there are few groups."""
-    m = D.shape[1] // _GROUP
-    return D if m < 2 * k else D[:, : m * _GROUP].reshape(len(D), _GROUP, m).min(axis=1)
+def smallest(D: NDArray, k: int) -> NDArray:
+    """Columns of the k smallest entries of every row, in no order."""
+    return np.argpartition(D, min(k, D.shape[1]) - 1, axis=1)[:, :k]
 
 
 def kernel_squares(products: NDArray, own_rows: NDArray, own_columns: NDArray) -> NDArray:
