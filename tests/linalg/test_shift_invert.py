@@ -14,7 +14,7 @@ from mercer.linalg.shift_invert import (
     ShiftedInverse,
     ShiftInvert,
     SparseFactor,
-    _Ritz,
+    _ritz,
     bottom_floor,
     bound_by_inertia,
     count_negative_pivots,
@@ -114,7 +114,7 @@ def test_pivots_of_a_missed_eigenvalue_are_too_many(factor):
     found = np.linalg.eigh(np.asarray(M.toarray() if sparse.issparse(M) else M))[1]
     for chosen, holds in ([1, 2, 3], True), ([1, 2, 4], False), ([1, 3, 4], False):
         U = found[:, chosen]  # the first is constant
-        ritz = _Ritz.from_basis(U, M @ U, 3)
+        ritz = _ritz(U, M @ U, 3)
         assert np.isfinite(bound_by_inertia(M, ritz, 2, norm, factor, rng)) == holds
 
 

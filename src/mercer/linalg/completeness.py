@@ -43,9 +43,6 @@ _BY_START = f"random start of the Krylov space, wrong once in {1 / _FAILURE:.0e}
 _TERMS = 30  # of the series in powers of 1/3
 
 
-# ---------------------------------------------------------------------- by the random start
-
-
 def bound_by_start(
     start: NDArray, Q: NDArray, AQ: NDArray, H: NDArray, spectrum: tuple[NDArray, NDArray], k: int, product_error: float
 ) -> float:
@@ -168,7 +165,7 @@ class Probes:
     def __init__(self, A: SymmetricOperator, rng: np.random.Generator, U: NDArray | None = None) -> None:
         self.U = U
         columns = A.project(rng.standard_normal((A.n, N_PROBES)))
-        self.columns = [columns if U is None else _deflate(columns, U)]
+        self.columns = [columns if U is None else deflate(columns, U)]
         self.log_sizes = [0.0]  # of Aᵖω = exp(log_size)·column
 
     @property
@@ -190,16 +187,19 @@ class Probes:
 
     def add(self, products: NDArray) -> None:
         """The next power: A times the last columns."""
-        products = products if self.U is None else _deflate(products, self.U)
+        products = products if self.U is None else deflate(products, self.U)
         size = float(column_norms(products).max()) or 1.0
         self.columns.append(products / size)
         self.log_sizes.append(self.log_sizes[-1] + float(np.log(size)))
 
     def lowest_ritz_value(self) -> float:
         """An upper bound on the smallest eigenvalue of A, from all powers but the last."""
-        steps = np.exp(np.diff(self.log_sizes))
-        products = [column * step for column, step in zip(self.columns[1:], steps, strict=True)]
-        return _ritz(np.concatenate(self.columns[:-1], axis=1), np.concatenate(products, axis=1))[0]
+        return _ritz(self.columns[:-1], self.columns[1:], self.steps)[0]
+
+    @property
+    def steps(self) -> NDArray:
+        """A times one of the columns, divided by the next one."""
+        return np.exp(np.diff(self.log_sizes))
 
 
 class Outside(NamedTuple):
@@ -215,33 +215,35 @@ def probe_outside(pairs: Eigenpairs, probes: Probes, product_error: float) -> Ou
     """What the probes show of the spectrum outside the pairs."""
     U, R = pairs.vectors, pairs.products - pairs.vectors * pairs.values
     residual = pairs.residual_norm + pairs.product_error * np.sqrt(max(pairs.n_combined, U.shape[1]))
-    steps = np.exp(np.diff(probes.log_sizes))
     bound, hidden, error = np.inf, False, 0.0
-    chain = [_deflate(probes.columns[0], U)]
-    for p, step in enumerate(steps, start=1):
+    chain = [deflate(probes.columns[0], U)]
+    for p, step in enumerate(probes.steps, start=1):
         before = probes.columns[p - 1]
         inside = U.T @ before
         rounding = product_error * float(column_norms(before).max()) + rounding_floor(len(U), float(step))
         inherited = bound * error if error else 0.0
-        chain.append(_deflate(probes.columns[p] - R @ (inside / step), U))
+        chain.append(deflate(probes.columns[p] - R @ (inside / step), U))
         size, unsure = float(column_norms(chain[-1]).max()), (rounding + inherited) / step
         log_power = _LOG_FACTOR + probes.log_sizes[p] + float(np.log(max(size + unsure, TINY)))
         if log_power / p < np.log(bound):
             bound, hidden = float(np.exp(log_power / p)), unsure > size
         error = unsure + residual * float(column_norms(inside).max(initial=0.0)) / step
-    products = [column * step for column, step in zip(chain[1:], steps, strict=True)]
-    _, seen, direction = _ritz(np.concatenate(chain[:-1], axis=1), np.concatenate(products, axis=1))
+    _, seen, direction = _ritz(chain[:-1], chain[1:], probes.steps)
     return Outside(bound, seen, direction, hidden)
 
 
-def _deflate(V: NDArray, U: NDArray) -> NDArray:
+def deflate(V: NDArray, U: NDArray) -> NDArray:
     """The part of V orthogonal to U; twice, as the first is off by rounding."""
     V = V - U @ (U.T @ V)
     return V - U @ (U.T @ V)
 
 
-def _ritz(S: NDArray, BS: NDArray) -> tuple[float, float, NDArray]:
-    """The smallest and the largest Ritz value of B in the span of S, with the vector of the largest."""
+def _ritz(columns: list[NDArray], products: list[NDArray], steps: NDArray) -> tuple[float, float, NDArray]:
+    """The smallest and the largest Ritz value of B in the span of S, with the vector of the largest; BS is step·P."""
+    S, BS = (
+        np.concatenate(columns, axis=1),
+        np.concatenate([P * step for P, step in zip(products, steps, strict=True)], axis=1),
+    )
     sizes = np.maximum(column_norms(S), TINY)
     S, BS = S / sizes, BS / sizes
     squares, V = np.linalg.eigh(S.T @ S)
@@ -260,7 +262,7 @@ def exclude_missed(solver: Solver, A: SymmetricOperator, pairs: Eigenpairs, rng:
         return pairs, following + rounding_floor(A.n, pairs.norm) + pairs.product_error, _COUNTED
     for rounds in range(_MOST_ROUNDS + 1):
         if k and pairs.bound < pairs.values[-1]:
-            return pairs, pairs.bound, _BY_START
+            return pairs, pairs.bound, pairs.evidence or _BY_START
         pairs, probes = _with_probes(A, pairs, rng)
         found = probe_outside(pairs, probes, A.product_error)
         if found.hidden_by_rounding and k and min(found.bound, bound_by_norm(A, pairs)) >= pairs.values[-1]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,60 +11,38 @@ from mercer.errors import DataError
 from mercer.numerics.rounding import UNIT, column_norms, norm
 
 _NONE = np.empty(0)
+Generator = Callable[[], np.random.Generator]
 _NOT_PSD = "Either the matrix is not PSD, or there was an issue while computing the eigendecomposition of the matrix."
 
 
 @dataclass(frozen=True)
 class Eigenpairs:
-    """Approximate eigenpairs of a symmetric matrix A, largest first, with what was measured of them.
+    """Approximate eigenpairs of a symmetric matrix A, largest first, with what was measured of them."""
 
-    Attributes
-    ----------
-    values, vectors : ndarray of shape (k,) and (n, k)
-        θ and orthonormal U.
-    residuals, products : ndarray of shape (k,) and (n, k)
-        ‖Auᵢ − θᵢuᵢ‖ and AU.
-    next_values, next_residuals : ndarray
-        Eigenvalues after the k-th, as far as they were computed.
-    norm : float
-        The largest |eigenvalue|, which rounding is relative to.
-    lowest : float
-        The smallest Ritz value; a negative one shows that A is indefinite. ∞: not known.
-    converged : bool
-        Whether every pair met the tolerance of the solver.
-    complete : bool
-        Whether the method itself excludes a missed pair.
-    bound : float
-        Bound on all other eigenvalues that the solver established; ∞: none.
-    evidence : str
-        How that bound is known, if the solver reports it.
-    probes : Probes or None
-        Products with random columns that the solver carried along, for completeness.
-    product_error : float
-        Bound on the error of a product with a unit vector.
-    n_combined : int
-        Number of measured products that a column of `products` combines.
-    n_passes, n_products : int
-        Cost: passes over the matrix, columns it was multiplied with.
-    """
-
-    values: NDArray
-    vectors: NDArray
-    residuals: NDArray
-    products: NDArray = field(repr=False)
-    next_values: NDArray = field(default_factory=lambda: _NONE)
+    values: NDArray  # θ
+    vectors: NDArray  # U, orthonormal
+    residuals: NDArray  # ‖Auᵢ − θᵢuᵢ‖
+    products: NDArray = field(repr=False)  # AU
+    next_values: NDArray = field(default_factory=lambda: _NONE)  # after the k-th, as far as they were computed
     next_residuals: NDArray = field(default_factory=lambda: _NONE)
-    norm: float = 0.0
-    lowest: float = np.inf
-    converged: bool = True
-    complete: bool = False
-    bound: float = np.inf
-    evidence: str = ""
-    probes: Any = field(default=None, repr=False)
-    product_error: float = 0.0
-    n_combined: int = 1
-    n_passes: int = 1
-    n_products: int = 0
+    norm: float = 0.0  # the largest |eigenvalue|, which rounding is relative to
+    lowest: float = np.inf  # the smallest Ritz value: a negative one shows that A is indefinite; ∞: not known
+    converged: bool = True  # whether every pair met the tolerance of the solver
+    complete: bool = False  # whether the method itself excludes a missed pair
+    bound: float = np.inf  # on all other eigenvalues, if the solver established one
+    evidence: str = ""  # how that bound is known, if the solver reports it
+    probes: Any = field(default=None, repr=False)  # products with random columns that the solver carried along
+    product_error: float = 0.0  # bound on the error of a product with a unit vector
+    n_combined: int = 1  # measured products that a column of `products` combines
+    n_passes: int = 1  # over the matrix
+    n_products: int = 0  # columns that it was multiplied with
+
+    @classmethod
+    def measured(cls, values: NDArray, vectors: NDArray, products: NDArray, k: int, **known: Any) -> Self:
+        """The first k pairs with their residuals; the others become `next_values`."""
+        residuals = column_norms(products - vectors * values)
+        pairs = values[:k], vectors[:, :k], residuals[:k], products[:, :k]
+        return cls(*pairs, next_values=values[k:], next_residuals=residuals[k:], **known)
 
     def first(self, k: int) -> "Eigenpairs":
         """The first k pairs; the others become `next_values`."""
@@ -107,15 +85,8 @@ def remeasure(pairs: Eigenpairs, A: Any) -> Eigenpairs:
         return pairs
     products = A.matmat(pairs.vectors)
     residuals = column_norms(products - pairs.vectors * pairs.values)
-    n_products = pairs.n_products + products.shape[1]
-    return replace(
-        pairs,
-        products=products,
-        residuals=residuals,
-        n_combined=1,
-        n_passes=pairs.n_passes + 1,
-        n_products=n_products,
-    )
+    cost = {"n_passes": pairs.n_passes + 1, "n_products": pairs.n_products + products.shape[1]}
+    return replace(pairs, products=products, residuals=residuals, n_combined=1, **cost)
 
 
 def apply_conventions(pairs: Eigenpairs, *, floor: float, root: NDArray | None = None) -> Eigenpairs:
@@ -152,15 +123,7 @@ class Solver(Protocol):
     @property
     def description(self) -> str: ...
 
-    def solve(
-        self,
-        A: Any,
-        k: int,
-        rng: Callable[[], np.random.Generator],
-        *,
-        start: Any = None,
-        progress: Any = None,
-    ) -> Eigenpairs: ...
+    def solve(self, A: Any, k: int, rng: Generator, *, start: Any = None, progress: Any = None) -> Eigenpairs: ...
 
     def memory(self, n: int, k: int) -> int: ...
 
@@ -169,7 +132,7 @@ def solve_fraction(
     solver: Solver,
     A: Any,
     fraction: float,
-    rng: Callable[[], np.random.Generator],
+    rng: Generator,
     check_memory: Callable[[int], Any] | None = None,
     most: int | None = None,
 ) -> Eigenpairs:

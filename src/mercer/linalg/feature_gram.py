@@ -24,7 +24,7 @@ from mercer.linalg.scatter import ScatterDiagonal, ScatterMatrix, accumulate
 from mercer.linalg.scatter_operator import ScatterOperator
 from mercer.numerics.blocking import LANES, lane_rows, slices, sparse_rows
 from mercer.numerics.products import matmul, row_slice
-from mercer.numerics.rounding import chain, column_norms, gamma
+from mercer.numerics.rounding import chain, gamma
 from mercer.numerics.threads import blas_threads_for_size, parallel, threads_for
 from mercer.storable import storable
 
@@ -83,41 +83,36 @@ class FeatureGram(GramMatrix):
         size = sparse_rows(self.width, density) if self.is_sparse else lane_rows(self.width)
         self._pieces = slices(self.n, min(size, max(_FEWEST_ROWS, -(-self.n // (2 * LANES)))))
         self.origin = np.zeros(self.width)
-        if not self.is_sparse:
-            self.origin = self._mean(weights)
+        if not self.is_sparse:  # to rounding; what is left of the mean, centering removes
+            shares = np.full(self.n, 1 / self.n) if weights is None else weights / weights.sum()
+            self.origin = self._sums(shares[:, None])[:, 0]
 
     def of_samples(self, samples: Any) -> Self:
-        """The same, for a copy of the samples and after the fit: nobody hears of its progress."""
+        """The same, for a copy of the samples and after the fit, without a report of progress."""
         made = copy(self)
         made.progress = None
         if isinstance(self.data, RecomputedFeatures):
             made.data = RecomputedFeatures(self.feature_map, samples)
         return made
 
-    def _mean(self, weights: NDArray | None) -> NDArray:
-        """The weighted mean row, to rounding; what is left of it, centering removes."""
-        w = np.ones(self.n) if weights is None else weights
-        return self._sums((w / w.sum())[:, None])[:, 0]
-
     def _rows(self, rows: slice) -> Any:
         """Some rows of Ψ in float64."""
         if isinstance(self.data, RecomputedFeatures):
-            block: Any = self.data[rows]
-            block -= self.origin
-            return block
+            return self.data[rows] - self.origin
         block = row_slice(self.data.load(), rows)
         return block.astype(np.float64, copy=False) if self.is_sparse else np.subtract(block, self.origin)
 
     def matmat(self, B: NDArray) -> NDArray:
-        if not self.is_sparse:
-            product = self.times(self.transposed_times(B))
-        else:
-            product = np.empty((self.n, B.shape[1]))
-            for some in slices(B.shape[1], _SPARSE_COLUMNS):
-                product[:, some] = self.times(self._sums(np.ascontiguousarray(B[:, some])))
+        product = np.empty((self.n, B.shape[1]))
+        for some in self._columns(B):
+            product[:, some] = self.times(self._sums(B[:, some]))
         if self.progress:
             self.progress(1.0)
         return product
+
+    def _columns(self, B: NDArray) -> list[slice]:
+        """Columns that are multiplied at once."""
+        return slices(B.shape[1], _SPARSE_COLUMNS if self.is_sparse else max(1, B.shape[1]))
 
     def times(self, W: NDArray) -> NDArray:
         """Ψ W."""
@@ -132,15 +127,14 @@ class FeatureGram(GramMatrix):
 
     def transposed_times(self, B: NDArray) -> NDArray:
         """Ψᵀ B."""
-        if not self.is_sparse:
-            return self._sums(B)
         out = np.empty((self.width, B.shape[1]))
-        for some in slices(B.shape[1], _SPARSE_COLUMNS):
-            out[:, some] = self._sums(np.ascontiguousarray(B[:, some]))
+        for some in self._columns(B):
+            out[:, some] = self._sums(B[:, some])
         return out
 
     def _sums(self, B: NDArray) -> NDArray:
         """The same, by pieces of rows in lanes."""
+        B = np.ascontiguousarray(B)
         lanes = [self._pieces[i::LANES] for i in range(min(LANES, len(self._pieces)))]
 
         def add(pieces: list[slice]) -> NDArray:
@@ -203,15 +197,6 @@ class FeatureGram(GramMatrix):
         of_features = (16 * eps * self.feature_map.smallest) ** 2
         return 16 * eps * (1.0 if self.is_sparse else eps) * size + of_features
 
-    def scatter_matrix(self, weights: NDArray | None) -> NDArray:
-        """Σw(φ − mean)(φ − mean)ᵀ (D x D)."""
-        return np.asarray(accumulate(self.data, weights, ScatterMatrix, self.n_threads).matrix())
-
-    def scatter_operator(self, weights: NDArray | None) -> ScatterOperator:
-        """The same, known by its products."""
-        diagonal = accumulate(self.data, weights, ScatterDiagonal, self.n_threads)
-        return ScatterOperator(self.data, weights, diagonal, None, self.n_threads, self.progress)
-
 
 @storable
 @dataclass(frozen=True)
@@ -230,28 +215,25 @@ class FeatureSolver:
         assert isinstance(gram, FeatureGram)
         side, rest = self._solve_side(gram, A.weights, k, rng)
         kept = int(np.sum(side.values > np.finfo(float).eps * gram.width * max(side.norm, 0.0)))
-        U = A.project(A.times_root(gram.times(np.ascontiguousarray(side.vectors[:, :kept])))) / np.sqrt(
-            side.values[:kept]
-        )
+        U = A.project(A.times_root(gram.times(np.ascontiguousarray(side.vectors[:, :kept]))))
         U = np.linalg.qr(U)[0] if kept else U  # vectors of small eigenvalues are orthogonal to others only to rounding
         if kept < k:
             U = _completed(U, A, k, rng)
         products = A.matmat(U)
-        values = np.einsum("ij,ij->j", U, products)
-        next_values = np.append(side.values[kept:], side.next_values)
+        following = np.maximum(np.append(side.values[kept:], side.next_values), 0.0)
+        residuals = np.append(side.residuals[kept:], side.next_residuals)
+        none = np.zeros(0 if len(following) else 1)
         return replace(
-            side,
-            values=values,
-            vectors=U,
-            residuals=column_norms(products - U * values),
-            products=products,
-            next_values=np.maximum(next_values, 0.0) if len(next_values) else np.zeros(1),
-            next_residuals=np.append(side.residuals[kept:], side.next_residuals) if len(next_values) else np.zeros(1),
+            Eigenpairs.measured(np.einsum("ij,ij->j", U, products), U, products, k),
+            next_values=np.append(following, none),
+            next_residuals=np.append(residuals, none),
+            norm=side.norm,
             lowest=0.0,
+            converged=side.converged,
+            complete=side.complete,
             bound=rest + A.product_error,
-            probes=None,
+            evidence=side.evidence,
             product_error=A.product_error,
-            n_combined=1,
             n_passes=side.n_passes + 2,
             n_products=side.n_products + k,
         )
@@ -263,18 +245,19 @@ class FeatureSolver:
         """
         wanted = min(k, gram.width)
         if isinstance(self.inner, Dense):
-            matrix = gram.scatter_matrix(weights)
+            matrix = np.asarray(accumulate(gram.data, weights, ScatterMatrix, gram.n_threads).matrix())
             check_sums(matrix)
             with blas_threads_for_size(float(len(matrix)) ** 3, gram.n_threads):
                 return leading_eigenpairs(matrix, wanted), np.inf
-        side = gram.scatter_operator(weights)
+        diagonal = accumulate(gram.data, weights, ScatterDiagonal, gram.n_threads)
+        side = ScatterOperator(gram.data, weights, diagonal, None, gram.n_threads, gram.progress)
         check_sums(side.squares)
         pairs = self.inner.solve(side, wanted, rng)
-        pairs, bound, _ = exclude_missed(self.inner, side, pairs, rng)
+        pairs, bound, evidence = exclude_missed(self.inner, side, pairs, rng)
         small = pairs.values <= np.finfo(float).eps * gram.width * max(pairs.norm, 0.0)
         lost = float(np.sum(np.abs(pairs.values[small]) + pairs.residuals[small] + pairs.product_error))
         rounding = rounding_floor(gram.n, pairs.norm) + rounding_floor(gram.width, pairs.norm) + side.entry_error
-        return replace(pairs, complete=False), bound + lost + rounding
+        return replace(pairs, complete=False, evidence=evidence), bound + lost + rounding
 
     def memory(self, n: int, k: int) -> int:
         """Bytes of the vectors; those of the D x D side are counted by the plan."""

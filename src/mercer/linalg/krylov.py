@@ -4,7 +4,6 @@ Invariant of the basis: Q is orthonormal and in the space of A, AQ are its produ
 θQy are explicit, so they are true whatever the start was.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from mercer.linalg.completeness import N_POWERS, N_PROBES, Probes, bound_by_start
-from mercer.linalg.eigen import Eigenpairs, rounding_floor
+from mercer.linalg.eigen import Eigenpairs, Generator, rounding_floor
 from mercer.linalg.operators import SymmetricOperator
 from mercer.numerics.rounding import TINY, column_norms
 from mercer.storable import storable
@@ -21,7 +20,6 @@ from mercer.storable import storable
 GUARD = 4  # Ritz pairs after the k-th that are followed too
 _NO_RESTART = 10_000  # side up to which the basis may have twice as many columns: a restart costs completeness
 _MORE_PASSES = 4  # that completeness may cost
-Generator = Callable[[], np.random.Generator]
 
 
 @storable
@@ -48,14 +46,14 @@ class BlockKrylov:
         """The k largest eigenvalues with their vectors, and a few after them."""
         basis = _Basis(A, self._most_columns(A.n, k), None if start is None else Probes(A, rng()))
         if start is None:
-            first = self._grow(basis, k, rng, self.tol, self.max_passes)
+            first = self._grow(basis, k, rng)
             bound = self._bound(basis, first, k)
             pairs = self._refine(basis, k, rng)
             return replace(pairs, bound=bound + pairs.residual_norm) if pairs.converged else pairs
         basis.extend(np.concatenate([start, rng().standard_normal((A.n, GUARD))], axis=1))
         return self._refine(basis, k, rng)
 
-    def _grow(self, basis: "_Basis", k: int, rng: Generator, tol: float, max_passes: int) -> NDArray:
+    def _grow(self, basis: "_Basis", k: int, rng: Generator) -> NDArray:
         """Each block is what the product of the last one adds; its size shows when pairs have converged.
 
         Returns the random start.
@@ -64,10 +62,11 @@ class BlockKrylov:
         basis.extend(first)
         looks: list[tuple[int, float]] = []
         due = 2 * (1 + k // self.block_size)
-        while basis.room > 0 and basis.n_passes < max_passes:
+        while basis.room > 0 and basis.n_passes < self.max_passes:
             remainder = basis.remainder()
             if basis.n_passes >= due and basis.m >= k:
-                excess = float((basis.residual_estimates(remainder, k) / self._allowed(basis, k, tol)).max())
+                allowed = allowed_residuals(basis.A, basis.spectrum[0][:k], basis.norm, self.tol)
+                excess = float((basis.residual_estimates(remainder, k) / allowed).max())
                 if excess <= 1:
                     break
                 looks.append((basis.n_passes, float(np.log(excess))))
@@ -94,8 +93,9 @@ class BlockKrylov:
         while True:
             count = min(k + GUARD, basis.m)
             values, U, AU = basis.ritz(count)
-            residuals = column_norms(AU - U * values)
-            wide = np.flatnonzero(residuals[:k] > self._allowed(basis, min(k, count), self.tol))
+            R = AU - U * values
+            residuals = column_norms(R)
+            wide = np.flatnonzero(residuals[:k] > allowed_residuals(basis.A, values[:k], basis.norm, self.tol))
             enough = basis.m >= min(k, basis.A.dimension)
             if basis.room <= 0 or (enough and (not len(wide) or basis.n_passes >= self.max_passes)):
                 break
@@ -104,16 +104,13 @@ class BlockKrylov:
             relative = residuals / np.maximum(np.abs(values), TINY)
             relative[wide] += 1e300  # those first
             worst = np.argsort(-relative, kind="stable")[: self.block_size]
-            if not basis.extend((AU - U * values)[:, worst]):
+            if not basis.extend(R[:, worst]):
                 basis.extend(rng().standard_normal((basis.A.n, min(self.block_size, basis.room))))
-        k = min(k, count)
-        return Eigenpairs(
-            values=values[:k],
-            vectors=U[:, :k],
-            residuals=residuals[:k],
-            products=AU[:, :k],
-            next_values=values[k:],
-            next_residuals=residuals[k:],
+        return Eigenpairs.measured(
+            values,
+            U,
+            AU,
+            min(k, count),
             norm=basis.norm,
             lowest=float(basis.spectrum[0][-1]),
             converged=not len(wide),
@@ -137,11 +134,6 @@ class BlockKrylov:
     def flops(self, n: int, k: int) -> float:
         """Cost besides the products, for ordinary spectra."""
         return 4.0 * n * (self.block_size * self.expected_passes(k)) ** 2
-
-    def _allowed(self, basis: "_Basis", k: int, tol: float) -> NDArray:
-        """Residuals up to this have converged."""
-        floor = max(rounding_floor(basis.A.n, basis.norm), basis.A.floor, TINY)
-        return np.maximum(tol * np.abs(basis.spectrum[0][:k]), floor)
 
     def _most_columns(self, n: int, k: int) -> int:
         """Columns of the basis before a restart; where that is nearly all of them, it grows to n."""
@@ -187,14 +179,11 @@ class Arpack:
         while probes.wanted:
             probes.add(A.matmat(probes.columns[-1]))
         values = np.einsum("ij,ij->j", U, products)
-        residuals = column_norms(products - U * values)
-        return Eigenpairs(
-            values=values[:k],
-            vectors=U[:, :k],
-            residuals=residuals[:k],
-            products=products[:, :k],
-            next_values=values[k:],
-            next_residuals=residuals[k:],
+        pairs = Eigenpairs.measured(
+            values,
+            U,
+            products,
+            k,
             norm=float(np.abs(values).max(initial=0.0)),
             lowest=np.inf if A.psd else probes.lowest_ritz_value(),
             probes=probes,
@@ -202,6 +191,10 @@ class Arpack:
             n_passes=operator.count + N_POWERS,
             n_products=operator.count + wanted + N_POWERS * N_PROBES,
         )
+        # ARPACK's tolerance of eigenvalues below 1e-11 is absolute
+        if (pairs.residuals <= allowed_residuals(A, pairs.values, pairs.norm, self.tol)).all():
+            return pairs
+        return instead.solve(A, k, rng, start=pairs.vectors)
 
     def memory(self, n: int, k: int) -> int:
         """Bytes of the basis and the vectors worked on."""
@@ -214,6 +207,11 @@ class Arpack:
     def expected_passes(self, k: int) -> int:
         """Products with one vector each, and those of the probes."""
         return 3 * k + 15
+
+
+def allowed_residuals(A: SymmetricOperator, values: NDArray, norm: float, tol: float) -> NDArray:
+    """Residuals up to this have converged."""
+    return np.maximum(tol * np.abs(values), max(rounding_floor(A.n, norm), A.floor, TINY))
 
 
 class _CountedProducts(LinearOperator):
@@ -245,10 +243,7 @@ class _Basis:
         self.m = self.last = self.n_passes = self.n_products = 0
         self.restarted = False
         room = min(most, A.n + 64)
-        self._Q, self._AQ = (
-            np.empty((A.n, room), order="F"),
-            np.empty((A.n, room), order="F"),
-        )  # touched as they grow
+        self._Q, self._AQ = (np.empty((A.n, room), order="F") for _ in range(2))  # touched as they grow
         self._H = np.zeros((room, room))
         self._spectrum: tuple[NDArray, NDArray] | None = None
 
@@ -262,10 +257,14 @@ class _Basis:
         return self._Q[:, : self.m]
 
     @property
+    def H(self) -> NDArray:
+        return self._H[: self.m, : self.m]
+
+    @property
     def spectrum(self) -> tuple[NDArray, NDArray]:
         """Eigenvalues, largest first, and vectors of H."""
         if self._spectrum is None:
-            values, Y = np.linalg.eigh(self._H[: self.m, : self.m])
+            values, Y = np.linalg.eigh(self.H)
             self._spectrum = values[::-1], Y[:, ::-1]
         return self._spectrum
 
@@ -310,8 +309,7 @@ class _Basis:
         """A bound on all eigenvalues but the k largest, if `first` is the random start of this basis."""
         if self.restarted:
             return np.inf
-        H = self._H[: self.m, : self.m]
-        return bound_by_start(first, self.Q, self._AQ[:, : self.m], H, self.spectrum, k, self.A.product_error)
+        return bound_by_start(first, self.Q, self._AQ[:, : self.m], self.H, self.spectrum, k, self.A.product_error)
 
     def has_gap(self, k: int) -> bool:
         """Whether the next Ritz value is so far from the k-th that a bound can lie between them."""

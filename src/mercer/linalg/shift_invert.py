@@ -13,9 +13,8 @@ random probes of the complement of all Ritz vectors, joined with the products of
 eigenvalues are too close for that, the negative pivots of M − μI = LDLᵀ are counted (Sylvester's law of inertia).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,8 @@ from scipy.linalg import blas, lapack
 from scipy.sparse.linalg import SuperLU, splu
 
 from mercer.errors import MercerError
-from mercer.linalg.eigen import Eigenpairs
+from mercer.linalg.completeness import deflate
+from mercer.linalg.eigen import Eigenpairs, Generator
 from mercer.numerics.blocking import slices
 from mercer.numerics.rounding import TINY, column_norms
 from mercer.numerics.threads import blas_threads, blas_threads_for_size, parallel
@@ -35,12 +35,12 @@ _GUARDS, _GUARDED = 4, 3  # pairs after the last one wanted, and one more for ev
 _MOST_BLOCKS = 30  # of the basis before a restart
 _PROBES, _POWERS = 10, 6
 _FAILURE = f"wrong once in {10.0 ** (_PROBES - 1):.0e} times"
+_COUNTED = "negative pivots were counted; the error of the factorization is measured, not bounded"
 _PANEL = 384  # columns of a dense factor that are found at a time
 _ORDER = "MMD_AT_PLUS_A"  # 2.6 times faster here than SuperLU's default
 _COLUMNS = 4  # that a thread solves for at once, whatever their number: threads do not change a bit
 _DENORMAL = 1e-100  # entries of a dense factor below this are zero: they fade to numbers that are slow
 _ERROR_FACTOR = 8  # times that the error of a factorization may be what random columns show
-Generator = Callable[[], np.random.Generator]
 
 
 def one_norm(M: Any) -> float:
@@ -63,34 +63,12 @@ def _without_mean(B: NDArray) -> NDArray:
     return B - B.mean(axis=0)
 
 
-class _Ritz(NamedTuple):
-    """Ritz pairs of M, smallest first."""
-
-    values: NDArray
-    vectors: NDArray
-    products: NDArray
-    residuals: NDArray
-
-    @classmethod
-    def from_basis(cls, Q: NDArray, MQ: NDArray, count: int) -> "_Ritz":
-        H = Q.T @ MQ
-        values, Y = np.linalg.eigh((H + H.T) / 2)
-        values, Y = values[:count], np.ascontiguousarray(Y[:, :count])
-        U, MU = _without_mean(Q @ Y), MQ @ Y
-        return cls(values, U, MU, column_norms(MU - U * values))
-
-    def to_eigenpairs(self, k: int, norm: float, **evidence: Any) -> Eigenpairs:
-        """The first k, and what was seen after them."""
-        return Eigenpairs(
-            self.values[:k],
-            self.vectors[:, :k],
-            self.residuals[:k],
-            self.products[:, :k],
-            next_values=self.values[k:],
-            next_residuals=self.residuals[k:],
-            norm=norm,
-            **evidence,
-        )
+def _ritz(Q: NDArray, MQ: NDArray, count: int) -> Eigenpairs:
+    """The smallest Ritz pairs of M in the span of Q."""
+    H = Q.T @ MQ
+    values, Y = np.linalg.eigh((H + H.T) / 2)
+    values, Y = values[:count], np.ascontiguousarray(Y[:, :count])
+    return Eigenpairs.measured(values, _without_mean(Q @ Y), MQ @ Y, count)
 
 
 @storable
@@ -105,16 +83,16 @@ class DenseBottom:
         M = M.toarray() if sparse.issparse(M) else M
         n, norm = len(M), one_norm(M)
         wanted = min(k + 1, n - 1)
-        with blas_threads_for_size(float(n) ** 3, 64):
+        with blas_threads_for_size(float(n) ** 3, 1):
             values, vectors = _some_eigenpairs(M + (2 * norm or 1.0) / n, wanted)
         # LAPACK's rounding is relative to the largest eigenvalue
         V = _without_mean(DenseFactor(M, _SHIFT * norm or 1.0).solve(vectors))
         Q = np.linalg.qr(V / column_norms(V))[0]
-        ritz = _Ritz.from_basis(Q, M @ Q, wanted)
         bound = max(float(values[k]) - bottom_floor(norm), 0.0) if wanted > k else np.inf
         if progress:
             progress(1.0)
-        return ritz.to_eigenpairs(k, norm, bound=bound, evidence="LAPACK counts eigenvalues", n_products=n)
+        known = {"norm": norm, "bound": bound, "evidence": "LAPACK counts eigenvalues", "n_products": n}
+        return replace(_ritz(Q, M @ Q, wanted).first(k), **known)
 
 
 def _some_eigenpairs(A: NDArray, count: int) -> tuple[NDArray, NDArray]:
@@ -148,21 +126,19 @@ class ShiftInvert:
         """The k smallest eigenvalues but that of constants, with their vectors."""
         norm = one_norm(M)
         inverse = ShiftedInverse(M, _SHIFT * norm or 1.0, self.factor, self.n_threads, progress)
-        ritz, n_passes, n_products = self._find(M, inverse, k, norm, rng())
+        ritz = self._find(M, inverse, k, norm, rng())
         bound, evidence, n_more = bound_by_probes(inverse, ritz, k, rng())
         if bound <= ritz.values[k - 1] + ritz.residuals[k - 1]:
             del inverse  # its factor gives room to another one
             counted = bound_by_inertia(M, ritz, k, norm, self.factor, rng())
-            bound, evidence = max((bound, evidence), (counted, "negative pivots were counted"))
+            bound, evidence = max((bound, evidence), (counted, _COUNTED))
         if progress:
             progress(1.0)
-        pairs = ritz.to_eigenpairs(k, norm, bound=bound, evidence=evidence)
-        return replace(pairs, n_passes=n_passes + n_more, n_products=n_products + n_more * _PROBES)
+        cost = {"n_passes": ritz.n_passes + n_more, "n_products": ritz.n_products + n_more * _PROBES}
+        return replace(ritz.first(k), norm=norm, bound=bound, evidence=evidence, **cost)
 
-    def _find(
-        self, M: Any, inverse: "ShiftedInverse", k: int, norm: float, rng: np.random.Generator
-    ) -> tuple[_Ritz, int, int]:
-        """Ritz pairs in the Krylov space, the wanted ones and some more; passes and columns that were solved for."""
+    def _find(self, M: Any, inverse: "ShiftedInverse", k: int, norm: float, rng: np.random.Generator) -> Eigenpairs:
+        """Ritz pairs in the Krylov space, the wanted ones and some more."""
         n = M.shape[0]
         block, wanted = min(max(k + 2, _COLUMNS), n - 1), min(k + _GUARDS + k // _GUARDED, n - 1)
         floor, before = max(bottom_floor(norm), TINY), np.inf
@@ -175,11 +151,11 @@ class ShiftInvert:
             done = n_passes >= self.max_passes or Q.shape[1] >= n - 1
             if Q.shape[1] < wanted and W.shape[1] and not done:
                 continue
-            ritz = _Ritz.from_basis(Q, MQ, wanted)
+            ritz = _ritz(Q, MQ, wanted)
             residuals, allowed = ritz.residuals[:k], self.tol * gaps(ritz.values)[:k]
             worst = float((residuals / np.maximum(allowed, floor)).max())
             if done or (residuals <= np.maximum(allowed, floor / 8)).all() or (worst <= 1 and worst > before / 2):
-                return ritz, n_passes, n_products
+                return replace(ritz, n_passes=n_passes, n_products=n_products)
             before = worst
             if not W.shape[1]:
                 W = rng.standard_normal((n, block))
@@ -202,7 +178,9 @@ def _orthonormal(W: NDArray, Q: NDArray, most: int) -> NDArray:
 # ---------------------------------------------------------------------- nothing was missed
 
 
-def bound_by_probes(inverse: "ShiftedInverse", ritz: _Ritz, k: int, rng: np.random.Generator) -> tuple[float, str, int]:
+def bound_by_probes(
+    inverse: "ShiftedInverse", ritz: Eigenpairs, k: int, rng: np.random.Generator
+) -> tuple[float, str, int]:
     """A lower bound on all eigenvalues of M but the first of `ritz`, how it is known, and the number of passes.
 
     With B = (I − UUᵀ)A(I − UUᵀ), ‖B‖ ≤ (10√(2/π)·max‖Bᵖω‖)^(1/p) but for a probability of 10⁻¹⁰ (ten Gaussian columns;
@@ -212,12 +190,12 @@ def bound_by_probes(inverse: "ShiftedInverse", ritz: _Ritz, k: int, rng: np.rand
     if U.shape[1] >= inverse.n - 1:
         return np.inf, "all eigenvalues were computed", 0
     alpha = 1 / (np.maximum(ritz.values, 0.0) + inverse.shift)
-    W = _deflate(_without_mean(rng.standard_normal((inverse.n, _PROBES))), U)
+    W = deflate(_without_mean(rng.standard_normal((inverse.n, _PROBES))), U)
     products = inverse.matmat(np.column_stack([W, U]))
     W, AU = products[:, :_PROBES], products[:, _PROBES:]
     log_size, beta, bound = 0.0, np.inf, -np.inf
     for power in range(1, _POWERS + 1):
-        W = _deflate(W, U)
+        W = deflate(W, U)
         size = float(column_norms(W).max())
         if not size > 0:
             beta = 0.0
@@ -238,7 +216,7 @@ def _bound_from(beta: float, U: NDArray, AU: NDArray, alpha: NDArray, k: int, sh
     Outside of these vectors, A is [[G, Fᵀ], [F, B]] with G among the vectors after the j-th.
     """
     inside = U.T @ AU
-    coupling = column_norms(_deflate(AU, U))
+    coupling = column_norms(deflate(AU, U))
     for j in range(min(k, len(alpha)), 0, -1):
         among = float(np.linalg.norm(inside[j:, j:], 2)) if j < len(alpha) else 0.0
         total = max(beta, among) + float(np.sqrt(np.sum(coupling[j:] ** 2)))
@@ -247,13 +225,7 @@ def _bound_from(beta: float, U: NDArray, AU: NDArray, alpha: NDArray, k: int, sh
     return -np.inf
 
 
-def _deflate(V: NDArray, U: NDArray) -> NDArray:
-    """The part of V orthogonal to U; twice, as the first is off by rounding."""
-    V = V - U @ (U.T @ V)
-    return V - U @ (U.T @ V)
-
-
-def bound_by_inertia(M: Any, ritz: _Ritz, k: int, norm: float, factor: str, rng: np.random.Generator) -> float:
+def bound_by_inertia(M: Any, ritz: Eigenpairs, k: int, norm: float, factor: str, rng: np.random.Generator) -> float:
     """A bound on all eigenvalues but the k smallest, by the negative pivots of M − μI; −∞ if there is none.
 
     μ lies halfway to the next Ritz value. It expects k + 1 negative pivots, as the constant vector has one of them, and
