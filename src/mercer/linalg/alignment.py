@@ -30,11 +30,10 @@ _NO_WEIGHT = 1e-8  # sum of a null vector that is orthogonal to 1 but for roundi
 def local_weights(G: NDArray, reg: float) -> NDArray:
     """w (b, k) that minimizes ‖x − Σⱼwⱼηⱼ‖² with Σⱼwⱼ = 1: (G + reg·tr(G)·I)w ∝ 1.
 
-    Where all neighbors equal the sample, all weights are equal. So they are where w cannot be normalized: without a
-    regularization, and with 1 outside of the range of G.
+    Weights are equal where all neighbors equal the sample, or where w cannot be normalized: without regularization, if
+    1 is not in the range of G.
     """
-    k = G.shape[1]
-    trace = np.einsum("ijj->i", G)
+    k, trace = G.shape[1], np.einsum("ijj->i", G)
     ridge = G.copy()
     ridge[:, np.arange(k), np.arange(k)] += np.where(trace > 0, reg * trace, 1.0)[:, None]
     try:
@@ -171,7 +170,15 @@ def alignment_matrix(
         members = np.column_stack([np.arange(n, dtype=indices.dtype), indices])
     else:
         local = partial(ltsa_matrices if method == "ltsa" else hessian_matrices, d=n_components)
-    M = _pairwise_sum(_patches(space, indices, members, local, n_threads, progress), n)
+    q = members.shape[1]
+
+    def patch(rows: slice, G: NDArray) -> Any:
+        """Sums of SᵢᵀBᵢSᵢ over a block."""
+        where = members[rows]
+        entries = np.repeat(where, q, axis=1).ravel(), np.tile(where, (1, q)).ravel()
+        return sparse.coo_array((local(G).ravel(), entries), shape=(n, n)).tocsr()
+
+    M = _pairwise_sum(_over_blocks(space, indices, patch, n_threads, progress), n)
     M = sparse.csc_array((M + M.T) / 2)
     M.sort_indices()
     return M.toarray() if dense else M
@@ -203,15 +210,7 @@ def map_neighborhoods(
     progress: Any = None,
 ) -> NDArray:
     """function(G) of all neighborhoods, block by block."""
-    found: list[NDArray] = []
-
-    def work(rows: slice) -> NDArray:
-        return function(space.gram(np.arange(rows.start, rows.stop), indices[rows]))
-
-    for blocks in _rounds(space, indices):
-        found += parallel(work, blocks, n_threads)
-        if progress:
-            progress(blocks[-1].stop / len(indices))
+    found = list(_over_blocks(space, indices, lambda rows, G: function(G), n_threads, progress))
     return found[0] if len(found) == 1 else np.concatenate(found)
 
 
@@ -220,28 +219,24 @@ def neighborhood_rows(k: int, width: int) -> int:
     return max(_BLOCK_ENTRIES // (k * max(k + 1, width)), _FEWEST_SAMPLES)
 
 
-def _rounds(space: NeighborSpace, indices: NDArray) -> Iterator[list[slice]]:
-    blocks = slices(len(indices), neighborhood_rows(indices.shape[1], space.width))
-    for first in range(0, len(blocks), _BLOCKS_PER_ROUND):
-        yield blocks[first : first + _BLOCKS_PER_ROUND]
-
-
-def _patches(
-    space: NeighborSpace, indices: NDArray, members: NDArray, local: Callable, n_threads: int, progress: Any
+def _over_blocks(
+    space: NeighborSpace,
+    indices: NDArray,
+    function: Callable[[slice, NDArray], Any],
+    n_threads: int,
+    progress: Any,
 ) -> Iterator[Any]:
-    """Sums of SᵢᵀBᵢSᵢ over blocks of neighborhoods, as sparse matrices."""
-    n, q = members.shape
+    """function(rows, G) of all neighborhoods, block by block, with reports on the way."""
+    blocks = slices(len(indices), neighborhood_rows(indices.shape[1], space.width))
 
     def work(rows: slice) -> Any:
-        B = local(space.gram(np.arange(rows.start, rows.stop), indices[rows]))
-        where = members[rows]
-        entries = np.repeat(where, q, axis=1).ravel(), np.tile(where, (1, q)).ravel()
-        return sparse.coo_array((B.ravel(), entries), shape=(n, n)).tocsr()
+        return function(rows, space.gram(np.arange(rows.start, rows.stop), indices[rows]))
 
-    for blocks in _rounds(space, indices):
-        yield from parallel(work, blocks, n_threads)
+    for first in range(0, len(blocks), _BLOCKS_PER_ROUND):
+        some = blocks[first : first + _BLOCKS_PER_ROUND]
+        yield from parallel(work, some, n_threads)
         if progress:
-            progress(blocks[-1].stop / n)
+            progress(some[-1].stop / len(indices))
 
 
 def _pairwise_sum(parts: Iterable[Any], n: int) -> Any:

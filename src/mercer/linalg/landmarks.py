@@ -23,7 +23,7 @@ coordinates of those under more. The others, b, of samples that are gone are not
 
 import operator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,28 +52,14 @@ _MOST_STRETCHED = 300  # eigenpairs from which intervals of grown sets of landma
 @storable
 @dataclass(frozen=True, eq=False)
 class LandmarkFeatures:
-    """φ(x) = L⁻¹k(S, x), with bounds on rounding.
+    """φ(x) = L⁻¹k(S, x), with bounds on rounding."""
 
-    Attributes
-    ----------
-    kernel : Kernel
-        k, all parameters resolved.
-    samples : array, CSR array or Table
-        S, in the order of the pivots.
-    factor, inverse : ndarray of shape (r, r)
-        L and L⁻¹.
-    inverse_error : float
-        Bound on ‖φ̂ − φ‖/‖φ‖ from the inverse and the product with it.
-    factor_error : float
-        Bound on ‖LLᵀ − K_SS‖, rounding in the entries of K_SS included.
-    """
-
-    kernel: Kernel
-    samples: Any
-    factor: NDArray = field(repr=False)
-    inverse: NDArray = field(repr=False)
-    inverse_error: float
-    factor_error: float
+    kernel: Kernel  # all parameters resolved
+    samples: Any  # S, in the order of the pivots
+    factor: NDArray = field(repr=False)  # L (r × r)
+    inverse: NDArray = field(repr=False)  # L⁻¹
+    inverse_error: float  # bound on ‖φ̂ − φ‖/‖φ‖ from the inverse and the product with it
+    factor_error: float  # bound on ‖LLᵀ − K_SS‖, rounding in the entries of K_SS included
 
     @classmethod
     def from_samples(cls, kernel: Kernel, samples: Any) -> tuple["LandmarkFeatures", NDArray]:
@@ -164,31 +150,17 @@ def fill_rows(prepared: PreparedKernel, rows: slice, out: NDArray, n_threads: in
 @storable
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Sums over samples of weight w. With e = k(x, x) − ‖φ(x)‖², what the landmarks leave.
+    """Sums over samples of weight w. With e = k(x, x) − ‖φ(x)‖², what the landmarks leave."""
 
-    Attributes
-    ----------
-    weight : float
-        Σw.
-    mean, scatter : ndarray of shape (r,) and (r, r)
-        Σwφ/Σw and Σw(φ − mean)(φ − mean)ᵀ.
-    diagonal, left, roots : float
-        Σw·k(x, x), Σw·e and a bound on Σw·√e.
-    least : float
-        Smallest e/k(x, x). Clearly negative only if the kernel is not positive semi-definite.
-    floor, rounding : float
-        What rounding is likely to do to an eigenvalue or to `left`, and a bound on it.
-    """
-
-    weight: float
-    mean: NDArray = field(repr=False)
-    scatter: NDArray = field(repr=False)
-    diagonal: float
-    left: float
-    roots: float
-    least: float
-    floor: float
-    rounding: float
+    weight: float  # Σw
+    mean: NDArray = field(repr=False)  # Σwφ/Σw
+    scatter: NDArray = field(repr=False)  # Σw(φ − mean)(φ − mean)ᵀ
+    diagonal: float  # Σw·k(x, x)
+    left: float  # Σw·e
+    roots: float  # bound on Σw·√e
+    least: float  # smallest e/k(x, x): clearly negative only if the kernel is not positive semi-definite
+    floor: float  # what rounding is likely to do to an eigenvalue or to `left`
+    rounding: float  # bound on that
 
     def __add__(self, other: "Moments") -> "Moments":
         """Of the samples of both (Chan's rule)."""
@@ -240,13 +212,11 @@ def accumulate_moments(
     A few samples show where the features are, and whether sums of kernel values are accurate enough; if the sums
     themselves show that they are not, the pass is repeated with features.
     """
+    run = partial(data.reduce, _accumulate, features, weights=weights, combine=operator.add, progress=progress)
     plan = _SumPlan.from_sample(features, sample)
-    moments: Moments = data.reduce(
-        _accumulate, features, plan, n_threads, weights=weights, combine=operator.add, progress=progress
-    )
+    moments: Moments = run(plan, n_threads)
     if plan.kernel_values and not moments.rounding <= 2 * _VISIBLE * moments.left:
-        plan = _SumPlan(plan.origin, False)
-        moments = data.reduce(_accumulate, features, plan, n_threads, weights=weights, combine=operator.add)
+        moments = run(_SumPlan(plan.origin, False), n_threads, progress=None)
     return moments
 
 
@@ -339,9 +309,7 @@ class _Sums:
                 for some in slices(len(Psi), _SHORT):
                     square = blas.dsyrk(1.0, rows_and_root[some].T, beta=1.0, c=square, overwrite_c=1, lower=1)
         self.square.add(square.T)
-        self._add_scalars(diagonal, left, np.ones(n) if weights is None else weights)
-
-    def _add_scalars(self, diagonal: NDArray, left: NDArray, w: NDArray) -> None:
+        w = np.ones(n) if weights is None else weights
         self.least = min(self.least, float((left / np.maximum(np.abs(diagonal), TINY)).min()))
         left = np.maximum(left, 0.0)
         self.scalars.add(np.array([w.sum(), (w * diagonal).sum(), (w * left).sum(), (w * np.sqrt(left)).sum()]))
@@ -371,9 +339,8 @@ class _Sums:
             left = max(diagonal - float(square.trace()) - weight * float(mean @ mean), 0.0)
             roots = float(np.sqrt(weight * left))
         sums_error = of_squares + weight * mean_error * (2 * np.sqrt(diagonal / weight) + mean_error)
-        return self._with_rounding(
-            Moments(weight, mean, square, diagonal, left, roots, self.least, 0.0, 0.0), sums_error, n
-        )
+        m = Moments(weight, mean, square, diagonal, left, roots, self.least, 0.0, 0.0)
+        return self._with_rounding(m, sums_error, n)
 
     def _with_rounding(self, m: Moments, sums: float, n: int) -> Moments:
         """Rounding of sums, of features, of entries and of the factor; see the top of the module."""
@@ -405,30 +372,16 @@ class StretchedEnds(NamedTuple):
 @storable
 @dataclass(frozen=True, eq=False)
 class LandmarkState:
-    """Everything that is known of the samples so far: landmarks, moments, and what these do not know.
-
-    Attributes
-    ----------
-    features, moments : LandmarkFeatures and Moments
-        The landmarks, and the moments of all samples.
-    n_samples, n_given : int
-        Number of samples of positive weight, and of all samples.
-    indices : ndarray of shape (r,) or None
-        Indices of the landmarks among all samples; None if they were passed as samples.
-    n_settled : int
-        Number of leading coordinates that are known of every sample.
-    stale, stale_roots : float
-        Σw·e and Σw·√e over the samples of which later coordinates are not known, rounding included.
-    """
+    """The landmarks, the moments of all samples so far, and bounds on what these do not contain."""
 
     features: LandmarkFeatures
     moments: Moments
-    n_samples: int
-    n_given: int
-    indices: NDArray | None
-    n_settled: int
-    stale: float = 0.0
-    stale_roots: float = 0.0
+    n_samples: int  # of positive weight
+    n_given: int  # of any weight
+    indices: NDArray | None  # of the landmarks among all samples; None if they were passed as samples
+    n_settled: int  # leading coordinates that are known of every sample
+    stale: float = 0.0  # Σw·e over the samples whose later coordinates are not known, rounding included
+    stale_roots: float = 0.0  # and Σw·√e
 
     def extend(self, samples: Any, indices: NDArray) -> "LandmarkState":
         """With more landmarks, as far as they add anything; what is left of the samples so far is stale then."""
@@ -452,8 +405,8 @@ class LandmarkState:
 
     def add(self, moments: Moments, n_samples: int, n_given: int) -> "LandmarkState":
         """With another batch."""
-        both = self.moments + moments
-        return replace(self, moments=both, n_samples=self.n_samples + n_samples, n_given=self.n_given + n_given)
+        counts = {"n_samples": self.n_samples + n_samples, "n_given": self.n_given + n_given}
+        return replace(self, moments=self.moments + moments, **counts)
 
     @property
     def variance(self) -> tuple[float, float]:
@@ -512,9 +465,8 @@ class LandmarkState:
             scaled_W = factors[:, None] * W
             below = np.linalg.eigvalsh(scaled_W.T @ S @ scaled_W)[::-1][:k]
             below = np.pad(np.maximum(below, 0.0), (0, k - len(below)))
-            ends.append(
-                StretchedEnds(theta, np.maximum(below, (1 - theta) * first), np.minimum(above, (1 + theta) * first))
-            )
+            below, above = np.maximum(below, (1 - theta) * first), np.minimum(above, (1 + theta) * first)
+            ends.append(StretchedEnds(theta, below, above))
         return ends
 
 

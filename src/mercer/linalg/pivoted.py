@@ -75,12 +75,7 @@ def pivoted_cholesky(
     if progress:
         progress(1.0)
     F = F[:, :m]
-    return PivotedFactor(F, pivots, residual_diagonal(diagonal, F), trace)
-
-
-def residual_diagonal(diagonal: NDArray, F: NDArray) -> NDArray:
-    """The diagonal of K − FFᵀ."""
-    return np.maximum(diagonal - np.einsum("ij,ij->i", F, F), 0.0)
+    return PivotedFactor(F, pivots, np.maximum(diagonal - np.einsum("ij,ij->i", F, F), 0.0), trace)
 
 
 def sample_proportional(left: NDArray, fractions: NDArray) -> NDArray:
