@@ -12,6 +12,7 @@ from mercer.kernels.base import Blockwise
 from mercer.kernels.distance import RBF, Laplacian
 from mercer.kernels.dot import Cosine, Linear, Polynomial
 from mercer.linalg.dense import Dense
+from mercer.linalg.completeness import exclude_missed
 from mercer.linalg.feature_gram import FeatureGram, FeatureSolver
 from mercer.linalg.gram import Centered, KernelColumns, OperatorGram, PrecomputedGram, RecomputedGram, StoredGram
 from mercer.linalg.krylov import BlockKrylov
@@ -113,6 +114,7 @@ def test_the_side_of_the_features_has_the_same_eigenpairs(inner, weights):
     assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(5), atol=1e-12)
     assert np.all(pairs.residuals < 1e-6 * exact[0])
     assert pairs.complete or exact[5] <= pairs.bound < exact[4]
+    assert pairs.complete or exclude_missed(FeatureSolver(inner), A, pairs, None)[2] == pairs.evidence
 
 
 def test_components_beyond_the_rank_are_orthonormal():

@@ -11,7 +11,6 @@ from mercer.linalg.neighbors import Points
 from mercer.linalg.shift_invert import (
     DenseBottom,
     DenseFactor,
-    ShiftedInverse,
     ShiftInvert,
     SparseFactor,
     _ritz,
@@ -178,7 +177,7 @@ def test_factors_solve_to_rounding(Factor, n):
 
 def test_the_inverse_is_symmetric_and_without_constants():
     M = alignment(roll(300)[0], 8)
-    inverse = ShiftedInverse(M, 1e-6, "sparse")
+    inverse = SparseFactor(M, 1e-6)
     B = np.random.default_rng(0).normal(size=(300, 5)) + 3
     np.testing.assert_allclose(inverse.matmat(B).sum(axis=0), 0, atol=1e-8)
     inner = (B - B.mean(axis=0)).T @ inverse.matmat(B)

@@ -74,6 +74,14 @@ def test_block_lanczos_finds_any_number(k):
     assert_allclose(pairs.values, SPECTRA["algebraic"][:k], rtol=1e-9, atol=1e-13)
 
 
+@pytest.mark.parametrize("unit", [1e-14, 1e-20])
+def test_tiny_eigenvalues_meet_the_tolerance_too(unit):
+    """The tolerance of ARPACK itself is absolute for them."""
+    A, _ = matrix(unit * SPECTRA["geometric"])
+    pairs = solve(Arpack(1e-9), A, 10)
+    assert pairs.converged and np.all(pairs.residuals <= 1e-9 * pairs.values)
+
+
 def test_a_limit_of_passes_returns_what_there_is():
     A, _ = matrix(SPECTRA["slow"])
     pairs = solve(BlockKrylov(1e-10, 8, max_passes=4), A, 10)

@@ -414,7 +414,7 @@ class PreparedEuclidean(PreparedDistance):
 
     def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
         self.exponents(rows, columns, out)
-        if not self.by_differences:
+        if not self.by_differences and out.size and not out.max() <= 0:  # looking costs a third of clipping
             np.minimum(out, 0.0, out=out)
         self.kernel.profile(out, self.shift)
 

@@ -36,6 +36,7 @@ from mercer.storable import storable
 SMALL = 512  # samples up to which the whole matrix is evaluated in one call
 _CHEAP_ENTRY = 64  # features up to which evaluating an entry twice costs less than mirroring it
 _NO_SQUARES = 1e-280
+_COLUMNS = 4  # a multiple of which tiles are multiplied with
 _UNIT_VECTORS = 64  # that a LinearOperator is multiplied with at once, for its diagonal
 _NOT_FINITE = "The kernel matrix has entries that are not finite: an overflow in the kernel. Scale the data down."
 
@@ -219,11 +220,12 @@ class RecomputedGram(_KernelGram):
         return values
 
     def matmat(self, B: NDArray) -> NDArray:
-        weights = None if self._squares else self.weights
+        weights, width = None if self._squares else self.weights, B.shape[1]
+        B = np.pad(B, ((0, 0), (0, -width % _COLUMNS)))  # BLAS is slower for 14 columns than for 16
         product, squares = multiply_symmetric(self.prepared, B, self.n_threads, self.progress, weights)
         if weights is not None:
             self._squares, self.norm_chain = squares, squares_chain(self.n, B.shape[1])
-        return product
+        return product[:, :width]
 
     def squared_norm(self, weights: NDArray | None) -> float | None:
         """Summed up in the first product."""

@@ -255,9 +255,7 @@ def nearest_rows(
         q = Q[rows]
         near, counts, reach = candidates(_exclude(screen.products(q), own, rows), wanted)
         squares = np.where(counts, squared_differences_to(q, P, near), np.inf)
-        order = np.argsort(squares, axis=1, kind="stable")[:, :k]
-        indices[rows] = np.take_along_axis(near, order, 1)
-        distances[rows] = np.sqrt(np.take_along_axis(squares, order, 1))
+        indices[rows], distances[rows] = _nearest_first(near, squares, k)
         if wanted < most:
             farthest = distances[rows, -1]
             proven[rows] = farthest**2 <= reach + screen.own_at_least(q, farthest)
@@ -290,13 +288,17 @@ def nearest_by(
     def search(rows: slice) -> None:
         D = _exclude(squares(rows), own, rows)
         near = smallest(D, k)
-        values = np.take_along_axis(D, near, 1)
-        order = np.argsort(values, axis=1, kind="stable")
-        indices[rows] = np.take_along_axis(near, order, 1)
-        distances[rows] = np.sqrt(np.maximum(np.take_along_axis(values, order, 1), 0.0))
+        indices[rows], distances[rows] = _nearest_first(near, np.take_along_axis(D, near, 1), k)
 
     _in_tiles(search, m, _tile_rows(n), n_threads, progress)
     return Neighbors(indices, distances)
+
+
+def _nearest_first(indices: NDArray, squares: NDArray, k: int) -> tuple[NDArray, NDArray]:
+    """The k nearest, by squared distances that may be below zero by rounding, with their distances."""
+    order = np.argsort(squares, axis=1, kind="stable")[:, :k]
+    distances = np.sqrt(np.maximum(np.take_along_axis(squares, order, 1), 0.0))
+    return np.take_along_axis(indices, order, 1), distances
 
 
 def _tile_rows(n: int) -> int:

@@ -13,6 +13,7 @@ random probes of the complement of all Ritz vectors, joined with the products of
 eigenvalues are too close for that, the negative pivots of M − μI = LDLᵀ are counted (Sylvester's law of inertia).
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -125,7 +126,11 @@ class ShiftInvert:
     def solve(self, M: Any, k: int, rng: Generator, *, start: Any = None, progress: Any = None) -> Eigenpairs:
         """The k smallest eigenvalues but that of constants, with their vectors."""
         norm = one_norm(M)
-        inverse = ShiftedInverse(M, _SHIFT * norm or 1.0, self.factor, self.n_threads, progress)
+        shift = _SHIFT * norm or 1.0
+        if self.factor == "sparse":
+            inverse: _Factor = SparseFactor(M, shift, self.n_threads)
+        else:
+            inverse = DenseFactor(M, shift, self.n_threads, progress)
         ritz = self._find(M, inverse, k, norm, rng())
         bound, evidence, n_more = bound_by_probes(inverse, ritz, k, rng())
         if bound <= ritz.values[k - 1] + ritz.residuals[k - 1]:
@@ -137,7 +142,7 @@ class ShiftInvert:
         cost = {"n_passes": ritz.n_passes + n_more, "n_products": ritz.n_products + n_more * _PROBES}
         return replace(ritz.first(k), norm=norm, bound=bound, evidence=evidence, **cost)
 
-    def _find(self, M: Any, inverse: "ShiftedInverse", k: int, norm: float, rng: np.random.Generator) -> Eigenpairs:
+    def _find(self, M: Any, inverse: "_Factor", k: int, norm: float, rng: np.random.Generator) -> Eigenpairs:
         """Ritz pairs in the Krylov space, the wanted ones and some more."""
         n = M.shape[0]
         block, wanted = min(max(k + 2, _COLUMNS), n - 1), min(k + _GUARDS + k // _GUARDED, n - 1)
@@ -178,9 +183,7 @@ def _orthonormal(W: NDArray, Q: NDArray, most: int) -> NDArray:
 # ---------------------------------------------------------------------- nothing was missed
 
 
-def bound_by_probes(
-    inverse: "ShiftedInverse", ritz: Eigenpairs, k: int, rng: np.random.Generator
-) -> tuple[float, str, int]:
+def bound_by_probes(inverse: "_Factor", ritz: Eigenpairs, k: int, rng: np.random.Generator) -> tuple[float, str, int]:
     """A lower bound on all eigenvalues of M but the first of `ritz`, how it is known, and the number of passes.
 
     With B = (I − UUᵀ)A(I − UUᵀ), ‖B‖ ≤ (10√(2/π)·max‖Bᵖω‖)^(1/p) but for a probability of 10⁻¹⁰ (ten Gaussian columns;
@@ -242,18 +245,19 @@ def bound_by_inertia(M: Any, ritz: Eigenpairs, k: int, norm: float, factor: str,
 # ---------------------------------------------------------------------- factorizations
 
 
-class ShiftedInverse:
-    """P(M + σI)⁻¹P, where P subtracts means."""
+class _Factor(ABC):
+    """A factorization of M + σI."""
 
-    def __init__(self, M: Any, shift: float, factor: str, n_threads: int = 1, progress: Any = None) -> None:
-        self.n, self.shift = M.shape[0], shift
-        self._factor = (
-            SparseFactor(M, shift, n_threads) if factor == "sparse" else DenseFactor(M, shift, n_threads, progress)
-        )
+    n: int
+    shift: float
+
+    @abstractmethod
+    def solve(self, B: NDArray) -> NDArray:
+        """(M + σI)⁻¹B."""
 
     def matmat(self, B: NDArray) -> NDArray:
-        """The product with every column of B."""
-        return _without_mean(self._factor.solve(_without_mean(B)))
+        """P(M + σI)⁻¹PB, where P subtracts means."""
+        return _without_mean(self.solve(_without_mean(B)))
 
 
 def _symmetric_lu(A: Any) -> SuperLU:
@@ -270,14 +274,14 @@ def _shifted(M: Any, shift: float) -> Any:
     return A
 
 
-class SparseFactor:
+class SparseFactor(_Factor):
     """LU without pivoting, which a positive definite matrix does not need."""
 
     def __init__(self, M: Any, shift: float, n_threads: int = 1) -> None:
-        self.lu, self.n_threads = _symmetric_lu(_shifted(M, shift)), n_threads
+        self.n, self.shift, self.n_threads = M.shape[0], shift, n_threads
+        self.lu = _symmetric_lu(_shifted(M, shift))
 
     def solve(self, B: NDArray) -> NDArray:
-        """(M + shift·I)⁻¹B."""
         out = np.empty(B.shape, order="F")
 
         def work(columns: slice) -> None:
@@ -287,19 +291,18 @@ class SparseFactor:
         return out
 
 
-class DenseFactor:
+class DenseFactor(_Factor):
     """Cholesky in one n × n array, panel by panel: threads share the rows, and an interrupt is noticed."""
 
     def __init__(self, M: Any, shift: float, n_threads: int = 1, progress: Any = None) -> None:
         A = M.toarray(order="C") if sparse.issparse(M) else np.array(M, dtype=np.float64, order="C")
-        n = len(A)
-        A.flat[:: n + 1] += shift
-        self.L = A
+        self.n, self.shift, self.L = len(A), shift, A
+        A.flat[:: self.n + 1] += shift
         with blas_threads(1):
-            for columns in slices(n, _PANEL):
+            for columns in slices(self.n, _PANEL):
                 self._factor_panel(columns, n_threads)
                 if progress:
-                    progress((columns.stop / n) ** 3 * 0.999)
+                    progress((columns.stop / self.n) ** 3 * 0.999)
 
     def _factor_panel(self, columns: slice, n_threads: int) -> None:
         """Subtract what earlier columns explain, factor the block on the diagonal, divide by it."""

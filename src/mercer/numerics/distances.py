@@ -104,9 +104,9 @@ def candidates(D: NDArray, k: int) -> tuple[NDArray, NDArray, NDArray]:
     near[row[first], place[first]] = column[first]
     crowded = np.flatnonzero(counts > k + _SPARE)
     if len(crowded):
-        near[crowded, :k] = smallest(D[crowded], k)
-        reach[crowded] = np.take_along_axis(D[crowded], near[crowded, :k], 1).max(axis=1)
-        counts[crowded] = k
+        some = D[crowded]
+        near[crowded, :k] = kept = smallest(some, k)
+        reach[crowded], counts[crowded] = np.take_along_axis(some, kept, 1).max(axis=1), k
     return near, np.arange(width) < counts[:, None], reach
 
 
