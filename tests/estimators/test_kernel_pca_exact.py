@@ -74,7 +74,7 @@ KERNELS = {
 }
 FITS = {
     "LAPACK": (1, dict(eigen_solver="dense")),
-    "ARPACK": (60, dict()),  # repetitions of each row
+    "stored": (60, dict()),  # repetitions of each row
     "Krylov": (60, dict(eigen_solver="krylov")),
     "weighted": (0, dict()),
 }
@@ -428,3 +428,11 @@ def test_isomap_with_this_kernel_pca_has_the_same_embedding_and_no_warning(monke
     assert_allclose(np.abs(found), np.abs(expected), atol=1e-9)
     (note,) = isomap.kernel_pca_.fit_warnings_
     assert note.severity == "note" and "not positive semi-definite" in note.summary
+
+
+@pytest.mark.parametrize("n", [600, 1500])
+def test_matrices_that_stay_in_the_cache_are_certified(n):
+    """A slowly falling spectrum: probes alone would not exclude another eigenvalue."""
+    rows = np.random.default_rng(0).normal(size=(n, 10)) * 0.9 ** np.arange(10)
+    model = KernelPCA(10, kernel="rbf", gamma=0.1).fit(rows)
+    assert model.plan_.route == "stored" and model.certificate_.certified and model.certificate_.n_complete == 10

@@ -11,8 +11,8 @@ from mercer.errors import DataError
 from mercer.kernels.base import Blockwise
 from mercer.kernels.distance import RBF, Laplacian
 from mercer.kernels.dot import Cosine, Linear, Polynomial
-from mercer.linalg.dense import Dense
 from mercer.linalg.completeness import exclude_missed
+from mercer.linalg.dense import Dense
 from mercer.linalg.feature_gram import FeatureGram, FeatureSolver
 from mercer.linalg.gram import Centered, KernelColumns, OperatorGram, PrecomputedGram, RecomputedGram, StoredGram
 from mercer.linalg.krylov import BlockKrylov

@@ -25,7 +25,7 @@ def route(X, **params):
         (FEW, dict(eigen_solver="krylov"), ("matrix-free", "block")),
         (FEW, dict(kernel="linear"), ("features", "LAPACK")),
         (FEW, dict(kernel="linear", n_components=None), ("features", "LAPACK")),
-        (SOME, dict(), ("stored", "ARPACK")),
+        (SOME, dict(), ("stored", "block")),
         (SOME, dict(eigen_solver="dense"), ("stored", "LAPACK")),
         (SOME, dict(n_components=200), ("stored", "LAPACK")),
         (SOME, dict(n_components=None), ("stored", "LAPACK")),
@@ -36,7 +36,7 @@ def route(X, **params):
         (sparse.csr_array(MANY), dict(), ("stored", "block")),
         (sparse.csr_array(MANY), dict(kernel="linear"), ("features", "LAPACK")),
         (FEW @ FEW.T, dict(kernel="precomputed"), ("precomputed", "LAPACK")),
-        (SOME @ SOME.T, dict(kernel="precomputed"), ("precomputed", "ARPACK")),
+        (SOME @ SOME.T, dict(kernel="precomputed"), ("precomputed", "block")),
     ],
 )
 def test_the_first_option_that_applies(X, params, expected):

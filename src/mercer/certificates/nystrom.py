@@ -160,12 +160,7 @@ class _Bounds(NamedTuple):
 
 
 def certify_nystrom(
-    state: LandmarkState,
-    values: NDArray,
-    others: NDArray,
-    ends: Sequence[StretchedEnds],
-    *,
-    status: Status,
+    state: LandmarkState, values: NDArray, others: NDArray, ends: Sequence[StretchedEnds], *, status: Status
 ) -> NystromCertificate:
     """The certificate of λ̂ = `values`, given the eigenvalues after them as far as they are known.
 

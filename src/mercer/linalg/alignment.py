@@ -220,11 +220,7 @@ def neighborhood_rows(k: int, width: int) -> int:
 
 
 def _over_blocks(
-    space: NeighborSpace,
-    indices: NDArray,
-    function: Callable[[slice, NDArray], Any],
-    n_threads: int,
-    progress: Any,
+    space: NeighborSpace, indices: NDArray, function: Callable[[slice, NDArray], Any], n_threads: int, progress: Any
 ) -> Iterator[Any]:
     """function(rows, G) of all neighborhoods, block by block, with reports on the way."""
     blocks = slices(len(indices), neighborhood_rows(indices.shape[1], space.width))

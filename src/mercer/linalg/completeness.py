@@ -192,10 +192,6 @@ class Probes:
         self.columns.append(products / size)
         self.log_sizes.append(self.log_sizes[-1] + float(np.log(size)))
 
-    def lowest_ritz_value(self) -> float:
-        """An upper bound on the smallest eigenvalue of A, from all powers but the last."""
-        return _ritz(self.columns[:-1], self.columns[1:], self.steps)[0]
-
     @property
     def steps(self) -> NDArray:
         """A times one of the columns, divided by the next one."""

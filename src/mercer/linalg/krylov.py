@@ -1,4 +1,4 @@
-"""Leading eigenpairs from products alone: block Lanczos with thick restarts, and ARPACK for small stored matrices.
+"""Leading eigenpairs from products alone: block Lanczos with thick restarts.
 
 Invariant of the basis: Q is orthonormal and in the space of A, AQ are its products, H = QᵀAQ. Residuals AQy −
 θQy are explicit, so they are true whatever the start was.
@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from mercer.linalg.completeness import N_POWERS, N_PROBES, Probes, bound_by_start
+from mercer.linalg.completeness import N_PROBES, Probes, bound_by_start
 from mercer.linalg.eigen import Eigenpairs, Generator, rounding_floor
 from mercer.linalg.operators import SymmetricOperator
 from mercer.numerics.rounding import TINY, column_norms
@@ -144,86 +143,9 @@ class BlockKrylov:
         return min(k + max(self.block_size, k // 4), most - self.block_size)
 
 
-@storable
-@dataclass(frozen=True)
-class Arpack:
-    """ARPACK's Lanczos on a stored matrix: the fastest for five hundred to two thousand samples."""
-
-    tol: float = 1e-8
-    max_passes: int = field(default=300, repr=False)
-
-    @property
-    def description(self) -> str:
-        return f"ARPACK (tolerance {self.tol:g})"
-
-    def solve(
-        self, A: SymmetricOperator, k: int, rng: Generator, *, start: Any = None, progress: Any = None
-    ) -> Eigenpairs:
-        """The k largest eigenvalues with their vectors; block Lanczos where ARPACK gives up or missed one."""
-        n = A.n
-        instead = BlockKrylov(self.tol, 8, self.max_passes)
-        if start is not None:
-            return instead.solve(A, k, rng, start=start)
-        operator, wanted = _CountedProducts(A), min(k + 1, n - 1)  # one more tells where the others begin
-        first = A.project(rng().standard_normal((n, 1)))[:, 0]
-        columns = min(n, max(2 * wanted + 10, 20))
-        try:
-            values, U = eigsh(
-                operator, wanted, which="LA", v0=first, ncv=columns, tol=0.1 * self.tol, maxiter=self.max_passes
-            )
-        except ArpackNoConvergence:
-            return instead.solve(A, k, rng)
-        U = np.ascontiguousarray(U[:, np.argsort(-values)])
-        probes = Probes(A, rng())
-        products = probes.multiply(A, U)
-        while probes.wanted:
-            probes.add(A.matmat(probes.columns[-1]))
-        values = np.einsum("ij,ij->j", U, products)
-        pairs = Eigenpairs.measured(
-            values,
-            U,
-            products,
-            k,
-            norm=float(np.abs(values).max(initial=0.0)),
-            lowest=np.inf if A.psd else probes.lowest_ritz_value(),
-            probes=probes,
-            product_error=A.product_error,
-            n_passes=operator.count + N_POWERS,
-            n_products=operator.count + wanted + N_POWERS * N_PROBES,
-        )
-        # ARPACK's tolerance of eigenvalues below 1e-11 is absolute
-        if (pairs.residuals <= allowed_residuals(A, pairs.values, pairs.norm, self.tol)).all():
-            return pairs
-        return instead.solve(A, k, rng, start=pairs.vectors)
-
-    def memory(self, n: int, k: int) -> int:
-        """Bytes of the basis and the vectors worked on."""
-        return 8 * n * (6 * k + 80)
-
-    def flops(self, n: int, k: int) -> float:
-        """Cost besides the products."""
-        return 4.0 * n * (2 * k + 10) * (3 * k + 15)
-
-    def expected_passes(self, k: int) -> int:
-        """Products with one vector each, and those of the probes."""
-        return 3 * k + 15
-
-
 def allowed_residuals(A: SymmetricOperator, values: NDArray, norm: float, tol: float) -> NDArray:
     """Residuals up to this have converged."""
     return np.maximum(tol * np.abs(values), max(rounding_floor(A.n, norm), A.floor, TINY))
-
-
-class _CountedProducts(LinearOperator):
-    """A as scipy sees it."""
-
-    def __init__(self, A: SymmetricOperator) -> None:
-        super().__init__(np.float64, (A.n, A.n))
-        self.A, self.count = A, 0
-
-    def _matvec(self, v: NDArray) -> NDArray:
-        self.count += 1
-        return self.A.matmat(v.reshape(-1, 1))[:, 0]
 
 
 def _passes_to_wait(looks: list[tuple[int, float]]) -> int:

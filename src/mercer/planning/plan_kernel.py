@@ -16,7 +16,7 @@ from mercer.data.dataset import Dataset
 from mercer.errors import MemoryLimitError, MercerWarning, Remedy
 from mercer.kernels.base import FeatureMap, Kernel
 from mercer.linalg.dense import Dense
-from mercer.linalg.krylov import Arpack, BlockKrylov
+from mercer.linalg.krylov import BlockKrylov
 from mercer.numerics.blocking import BLOCK_ROWS, LANES, lane_rows
 from mercer.planning.plan import IN_MEMORY_TOL, Plan, check_memory
 from mercer.text import counted
@@ -24,7 +24,7 @@ from mercer.text import counted
 SMALL_SAMPLES = 500  # up to which LAPACK takes the whole matrix
 RULE_COMPONENTS = 100  # components that a rule for their number looks at
 FIRST_COMPONENTS = 10  # that are computed first for a fraction of the variance
-_ARPACK_SAMPLES = 2000  # up to which the matrix stays in the cache of one core, where ARPACK is fastest
+_CACHED_SAMPLES = 2000  # up to which the matrix stays in the cache of one core
 _CHEAP_ENTRY, _DEAR_ENTRY = 5.0, 20.0  # nanoseconds: recomputed at the cost of reading; stored at any size that fits
 _STORED_SAMPLES = 12_000
 _MOST_FEATURES, _MOST_SPARSE_FEATURES = 5000, 2000  # side of a matrix of features
@@ -296,14 +296,11 @@ def _features(s: KernelSizes, budget: Budget) -> Plan | None:
     return Plan("features", solver, memory, reason, krylov.tol, passes, 2 * cost * (krylov.block_size + 10) * passes)
 
 
-def _arpack(s: KernelSizes, budget: Budget) -> Plan | None:
-    """ARPACK while the matrix stays in the cache."""
-    if s.n > _ARPACK_SAMPLES or s.eigen_solver == "krylov" or s.precomputed_operator:
+def _in_cache(s: KernelSizes, budget: Budget) -> Plan | None:
+    """Block Lanczos on the matrix in memory while it stays in the cache."""
+    if s.n > _CACHED_SAMPLES or s.eigen_solver == "krylov" or s.precomputed_operator:
         return None
-    solver = Arpack(s.tol or IN_MEMORY_TOL, s.max_iter or Arpack.max_passes)
-    memory = _BUFFERS + _matrix_bytes(s) + solver.memory(s.n, s.wanted)
-    route, passes = _stored_route(s), solver.expected_passes(s.wanted)
-    return Plan(route, solver, memory, f"{counted(s.n, 'sample')}.", solver.tol, passes, 100.0 * s.n * s.n)
+    return _krylov_plan(s, _stored_route(s), _matrix_bytes(s), f"{counted(s.n, 'sample')}.")
 
 
 def _stored(s: KernelSizes, budget: Budget) -> Plan | None:
@@ -353,7 +350,7 @@ _OPTIONS: tuple[Callable[[KernelSizes, Budget], Plan | None], ...] = (
     _feature_side,
     _lapack,
     _features,
-    _arpack,
+    _in_cache,
     _stored,
     _one_exact_pass,
     _landmarks_alone,
