@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from mercer.linalg.neighbors import NeighborSpace
+from mercer.linalg.tiles import in_rounds
 from mercer.numerics.blocking import slices
 from mercer.numerics.rounding import TINY
-from mercer.numerics.threads import parallel
 
 _EPS = float(np.finfo(float).eps)
 _BLOCK_ENTRIES, _FEWEST_SAMPLES = 250_000, 8  # of coordinates or Gram matrices that stay in the cache
@@ -228,11 +228,7 @@ def _over_blocks(
     def work(rows: slice) -> Any:
         return function(rows, space.gram(np.arange(rows.start, rows.stop), indices[rows]))
 
-    for first in range(0, len(blocks), _BLOCKS_PER_ROUND):
-        some = blocks[first : first + _BLOCKS_PER_ROUND]
-        yield from parallel(work, some, n_threads)
-        if progress:
-            progress(some[-1].stop / len(indices))
+    return in_rounds(work, blocks, n_threads, _BLOCKS_PER_ROUND, progress)
 
 
 def _pairwise_sum(parts: Iterable[Any], n: int) -> Any:

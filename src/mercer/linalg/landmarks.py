@@ -405,8 +405,8 @@ class LandmarkState:
 
     def add(self, moments: Moments, n_samples: int, n_given: int) -> "LandmarkState":
         """With another batch."""
-        counts = {"n_samples": self.n_samples + n_samples, "n_given": self.n_given + n_given}
-        return replace(self, moments=self.moments + moments, **counts)
+        both = self.moments + moments
+        return replace(self, moments=both, n_samples=self.n_samples + n_samples, n_given=self.n_given + n_given)
 
     @property
     def variance(self) -> tuple[float, float]:

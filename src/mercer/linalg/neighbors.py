@@ -23,6 +23,7 @@ from scipy.spatial.distance import cdist
 from mercer.data.dataset import ArrayDataset
 from mercer.errors import DataError
 from mercer.kernels.base import Kernel, PreparedKernel
+from mercer.linalg.tiles import in_rounds
 from mercer.numerics.blocking import slices
 from mercer.numerics.distances import (
     Screen,
@@ -36,7 +37,6 @@ from mercer.numerics.distances import (
     unit_rows,
 )
 from mercer.numerics.rounding import power_of_two
-from mercer.numerics.threads import parallel
 from mercer.storable import storable
 
 _TREE_FEATURES, _TREE_FEATURES_OF_MANY, _MANY = 8, 15, 50_000  # a tree pays up to so many features, or with many rows
@@ -260,7 +260,7 @@ def nearest_rows(
             farthest = distances[rows, -1]
             proven[rows] = farthest**2 <= reach + screen.own_at_least(q, farthest)
 
-    _in_tiles(search, m, max(_TILE // n, _ROWS_OF_POINTS), n_threads, progress)
+    list(in_rounds(search, slices(m, max(_TILE // n, _ROWS_OF_POINTS)), n_threads, _TILES_PER_REPORT, progress))
     again = np.flatnonzero(~proven)
     if len(again):
         among = None if own is None else own[again]
@@ -290,7 +290,7 @@ def nearest_by(
         near = smallest(D, k)
         indices[rows], distances[rows] = _nearest_first(near, np.take_along_axis(D, near, 1), k)
 
-    _in_tiles(search, m, _tile_rows(n), n_threads, progress)
+    list(in_rounds(search, slices(m, _tile_rows(n)), n_threads, _TILES_PER_REPORT, progress))
     return Neighbors(indices, distances)
 
 
@@ -315,16 +315,6 @@ def _exclude(D: NDArray, own: NDArray | None, rows: slice) -> NDArray:
     if own is not None:
         D[np.arange(len(D)), own[rows]] = np.inf
     return D
-
-
-def _in_tiles(search: Callable[[slice], None], m: int, size: int, n_threads: int, progress: Any) -> None:
-    """search(rows) for all m rows, with reports on the way."""
-    tiles = slices(m, size)
-    for first in range(0, len(tiles), _TILES_PER_REPORT):
-        some = tiles[first : first + _TILES_PER_REPORT]
-        parallel(search, some, n_threads)
-        if progress:
-            progress(some[-1].stop / m)
 
 
 def _without_self(indices: NDArray, distances: NDArray) -> Neighbors:

@@ -9,11 +9,7 @@ from mercer.numerics.rounding import gamma
 
 
 class SymmetricOperator(ABC):
-    """A symmetric matrix, known by its products.
-
-    Eigenvectors are sought in a subspace of R^n: all of it, unless a subclass overrides `project` and
-    `dimension`.
-    """
+    """A symmetric matrix, known by its products, on R^n or the subspace of `project` and `dimension`."""
 
     n: int
     psd = False  # whether the matrix is known to be positive semi-definite

@@ -9,12 +9,12 @@ each is accepted with probability dᵢ now / dᵢ when it was proposed: the law 
 (Epperly, Tropp and Webber, "Embrace rejection", 2024).
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.linalg.eigen import Generator
 from mercer.linalg.gram import KernelColumns
 from mercer.numerics.products import tall_matmul
 
@@ -28,18 +28,12 @@ class PivotedFactor(NamedTuple):
     F: NDArray
     pivots: NDArray
     left: NDArray
-    trace: float  # of K
-
-    @property
-    def residual_trace(self) -> float:
-        """tr(K − FFᵀ), which no eigenvalue of K − FFᵀ exceeds."""
-        return float(self.left.sum())
 
 
 def pivoted_cholesky(
     K: KernelColumns,
     rank: int,
-    rng: Callable[[], np.random.Generator],
+    rng: Generator,
     *,
     tol: float = 0.0,
     n_threads: int = 1,
@@ -50,10 +44,8 @@ def pivoted_cholesky(
     K has to be positive semi-definite.
     """
     rank, generator = min(rank, K.n), rng()
-    diagonal = np.maximum(K.diag(), 0.0)
-    F, left, m = np.empty((K.n, rank), order="F"), diagonal.copy(), 0
-    trace = float(diagonal.sum())
-    floor = max(tol, 50 * rank * float(np.finfo(float).eps)) * trace  # d is updated by subtraction: less is rounding
+    F, left, m = np.empty((K.n, rank), order="F"), np.maximum(K.diag(), 0.0), 0
+    floor = max(tol, 50 * rank * float(np.finfo(float).eps)) * float(left.sum())  # differences below are rounding
     count, pivots = int(np.clip(rank // 8, *_PROPOSED)), np.empty(0, dtype=np.intp)
     while m < rank and float(left.sum()) > floor:
         rows = sample_proportional(left, generator.uniform(size=count))
@@ -74,8 +66,7 @@ def pivoted_cholesky(
                 progress(m / rank * (1 + m / rank) / 2)  # later columns cost more
     if progress:
         progress(1.0)
-    F = F[:, :m]
-    return PivotedFactor(F, pivots, np.maximum(diagonal - np.einsum("ij,ij->i", F, F), 0.0), trace)
+    return PivotedFactor(F[:, :m], pivots, left)
 
 
 def sample_proportional(left: NDArray, fractions: NDArray) -> NDArray:

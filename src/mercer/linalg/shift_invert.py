@@ -92,8 +92,8 @@ class DenseBottom:
         bound = max(float(values[k]) - bottom_floor(norm), 0.0) if wanted > k else np.inf
         if progress:
             progress(1.0)
-        known = {"norm": norm, "bound": bound, "evidence": "LAPACK counts eigenvalues", "n_products": n}
-        return replace(_ritz(Q, M @ Q, wanted).first(k), **known)
+        pairs = _ritz(Q, M @ Q, wanted).first(k)
+        return replace(pairs, norm=norm, bound=bound, evidence="LAPACK counts eigenvalues", n_products=n)
 
 
 def _some_eigenpairs(A: NDArray, count: int) -> tuple[NDArray, NDArray]:
@@ -139,8 +139,9 @@ class ShiftInvert:
             bound, evidence = max((bound, evidence), (counted, _COUNTED))
         if progress:
             progress(1.0)
-        cost = {"n_passes": ritz.n_passes + n_more, "n_products": ritz.n_products + n_more * _PROBES}
-        return replace(ritz.first(k), norm=norm, bound=bound, evidence=evidence, **cost)
+        n_passes, n_products = ritz.n_passes + n_more, ritz.n_products + n_more * _PROBES
+        ritz = replace(ritz.first(k), norm=norm, bound=bound, evidence=evidence)
+        return replace(ritz, n_passes=n_passes, n_products=n_products)
 
     def _find(self, M: Any, inverse: "_Factor", k: int, norm: float, rng: np.random.Generator) -> Eigenpairs:
         """Ritz pairs in the Krylov space, the wanted ones and some more."""

@@ -3,6 +3,7 @@
 Sums are taken in fixed order and fixed pieces, so that their bits do not depend on the number of threads.
 """
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,37 +19,38 @@ _STRIP = 64  # rows that are filled at once
 _UNPACKED = 1_000_000  # multiplications up to which BLAS takes a small product without copying its factors
 
 
+def in_rounds(
+    function: Callable[[Any], Any], items: Sequence[Any], n_threads: int, size: int, progress: Any = None
+) -> Iterator[Any]:
+    """function(item) for every item, by threads, `size` items at a time, with reports on the way."""
+    for first in range(0, len(items), size):
+        yield from parallel(function, items[first : first + size], n_threads)
+        if progress:
+            progress(min(1.0, (first + size) / len(items)))
+
+
 def fill_matrix(prepared: PreparedKernel, out: NDArray, n_threads: int, progress: Any = None) -> None:
     """All entries between the prepared samples, strip by strip."""
-    strips = slices(len(out), _STRIP)
-    everything = slice(None)
-    groups = [strips[i : i + 16] for i in range(0, len(strips), 16)]
 
-    def fill(group: list[slice]) -> None:
-        for rows in group:
-            prepared.fill(rows, everything, out[rows])
+    def fill(rows: slice) -> None:
+        prepared.fill(rows, slice(None), out[rows])
 
-    for i in range(0, len(groups), 2 * n_threads):
-        parallel(fill, groups[i : i + 2 * n_threads], n_threads)
-        if progress:
-            progress(min(1.0, groups[min(i + 2 * n_threads, len(groups)) - 1][-1].stop / len(out)))
+    list(in_rounds(fill, slices(len(out), _STRIP), n_threads, 32 * n_threads, progress))
 
 
 def fill_symmetric(prepared: PreparedKernel, out: NDArray, n_threads: int, progress: Any = None) -> None:
     """The same for dear entries: each pair of samples is compared once."""
     strips = slices(len(out), TILE)
 
-    def fill(rows: slice) -> None:
-        for columns in strips[rows.start // TILE :]:
-            tile = np.empty((rows.stop - rows.start, columns.stop - columns.start))
-            prepared.fill(rows, columns, tile)
-            out[columns, rows] = tile.T  # on the diagonal, the next line overwrites half of it
-            out[rows, columns] = tile
+    def fill(tile: tuple[slice, slice]) -> None:
+        rows, columns = tile
+        entries = np.empty((rows.stop - rows.start, columns.stop - columns.start))
+        prepared.fill(rows, columns, entries)
+        out[columns, rows] = entries.T  # on the diagonal, the next line overwrites half of it
+        out[rows, columns] = entries
 
-    for i in range(0, len(strips), 2 * n_threads):
-        parallel(fill, strips[i : i + 2 * n_threads], n_threads)
-        if progress:
-            progress(1 - (1 - min(1.0, (i + 2 * n_threads) / len(strips))) ** 2)
+    tiles = [(rows, columns) for i, rows in enumerate(strips) for columns in strips[i:]]
+    list(in_rounds(fill, tiles, n_threads, 8 * n_threads, progress))
 
 
 def tile_side(width: int) -> int:

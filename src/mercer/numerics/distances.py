@@ -92,9 +92,7 @@ def candidates(D: NDArray, k: int) -> tuple[NDArray, NDArray, NDArray]:
     entries are, so that two sweeps find them all. Rows with many equal entries get the k smallest alone.
     """
     n_rows, n = D.shape
-    m = n // _GROUP
-    minima = D if m < 2 * k else D[:, : m * _GROUP].reshape(n_rows, _GROUP, m).min(axis=1)
-    reach = np.partition(minima, k - 1, axis=1)[:, k - 1]
+    reach = np.partition(_minima(D, k), k - 1, axis=1)[:, k - 1]
     row, column = np.divmod(np.flatnonzero(reach[:, None] >= D), n)
     counts = np.bincount(row, minlength=n_rows)
     width = int(min(counts.max(), k + _SPARE))
@@ -111,8 +109,25 @@ def candidates(D: NDArray, k: int) -> tuple[NDArray, NDArray, NDArray]:
 
 
 def smallest(D: NDArray, k: int) -> NDArray:
-    """Columns of the k smallest entries of every row, in no order."""
-    return np.argpartition(D, min(k, D.shape[1]) - 1, axis=1)[:, :k]
+    """Columns of the k smallest entries of every row, in no order.
+
+    Each is in one of the k groups whose minima are smallest, or in none if it is left over.
+    """
+    n_rows, n = D.shape
+    m = n // _GROUP
+    if m < 2 * k:
+        return np.argpartition(D, min(k, n) - 1, axis=1)[:, :k]
+    groups = np.argpartition(_minima(D, k), k - 1, axis=1)[:, :k]
+    left_over = np.broadcast_to(np.arange(m * _GROUP, n), (n_rows, n - m * _GROUP))
+    columns = np.concatenate([(groups[:, :, None] + m * np.arange(_GROUP)).reshape(n_rows, -1), left_over], axis=1)
+    some = np.argpartition(np.take_along_axis(D, columns, 1), k - 1, axis=1)[:, :k]
+    return np.take_along_axis(columns, some, 1)
+
+
+def _minima(D: NDArray, k: int) -> NDArray:
+    """The smallest entry of every group of columns; all entries if there are few groups."""
+    m = D.shape[1] // _GROUP
+    return D if m < 2 * k else D[:, : m * _GROUP].reshape(len(D), _GROUP, m).min(axis=1)
 
 
 def kernel_squares(products: NDArray, own_rows: NDArray, own_columns: NDArray) -> NDArray:
