@@ -20,7 +20,6 @@ from sklearn.preprocessing import StandardScaler
 from mercer.data.dataset import ArrayDataset
 from mercer.errors import DataError, MemoryLimitError, MercerWarning, MissingValuesError, ParameterError
 from mercer.estimators import PCA
-from mercer.estimators._linear_solve import is_small
 
 SOLVERS = ["auto", "full", "covariance_eigh", "qr", "gram", "krylov", "arpack", "randomized"]
 SPARSE_SOLVERS = ["auto", "covariance_eigh", "krylov", "arpack"]
@@ -522,5 +521,5 @@ def test_weights_that_are_not_counts():
 
 def test_small_and_large_arrays_share_their_results():
     X = rows(3000, 6)
-    assert is_small(ArrayDataset(X), "auto")
+    assert PCA(3).plan(X).reason == "a small matrix."
     assert_same(PCA(3).fit(X), PCA(3).fit(X, sample_weight=np.ones(3000)), rtol=1e-12)

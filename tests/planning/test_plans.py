@@ -97,7 +97,7 @@ def test_small_memory_means_products_or_an_error():
     ("shape", "route"), [((150, 4), "scatter"), ((100, 2500), "gram"), ((60, 50), "rows"), ((500, 400), "rows")]
 )
 def test_small_arrays_have_plans_of_their_own(shape, route):
-    assert plan_small(sizes(*shape)).route == route
+    assert plan_small(*shape).route == route
 
 
 def test_a_plan_is_a_line_and_plain_data():
@@ -140,7 +140,7 @@ def test_a_fit_changes_its_route_when_passes_cost_as_much(hard, monkeypatch):
     planned = PCA(10).plan(hard)
     expensive = replace(planned, route="products", solver=BlockKrylov(1e-8, 16, max_passes=5))
     problem = PCA(10)
-    monkeypatch.setattr("mercer.estimators.pca.plan_linear", lambda sizes, budget: expensive)
+    monkeypatch.setattr("mercer.estimators._linear_solve.plan_linear", lambda sizes, budget: expensive)
     model = problem.fit(hard)
     assert model.plan_.route == "scatter" and "block Lanczos" in model.plan_.reason
     assert model.certificate_.certified
@@ -158,5 +158,5 @@ def test_a_requested_solver_is_not_changed(hard):
 def test_an_incomplete_result_is_repeated_if_the_direct_route_costs_little(hard, monkeypatch):
     monkeypatch.setattr(_linear_solve, "exclude_missed", lambda solver, A, pairs, rng: (pairs, np.inf, "unknown"))
     planned = replace(PCA(3).plan(hard), route="products", solver=BlockKrylov(1e-8, 16))
-    monkeypatch.setattr("mercer.estimators.pca.plan_linear", lambda sizes, budget: planned)
+    monkeypatch.setattr("mercer.estimators._linear_solve.plan_linear", lambda sizes, budget: planned)
     assert PCA(3).fit(hard).plan_.route == "scatter"

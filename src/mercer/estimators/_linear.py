@@ -1,7 +1,4 @@
-"""What linear estimators share.
-
-Scores and inverse, the normal distribution that fits, attributes of a fit.
-"""
+"""What linear estimators share: attributes of a fit, scores and inverse, the normal distribution that fits."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -15,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.contract import Eigenspectrum, LinearMap, Projection
 from mercer.data.dataset import Dataset
-from mercer.errors import DataError, MercerWarning, warn, warn_each
+from mercer.errors import DataError, warn, warn_each
 from mercer.estimators._base import COMMON_ATTRIBUTES, Estimator
-from mercer.estimators._linear_solve import OVERFLOW, PrincipalAxes
+from mercer.estimators._linear_solve import OVERFLOW, LinearProblem, PrincipalAxes
 from mercer.linalg.eigen import column_signs
 from mercer.numerics.blocking import block_rows, slices
 from mercer.numerics.rounding import TINY, UNIT, UNIT_SINGLE, gamma
@@ -56,30 +53,44 @@ class LinearEstimator(Estimator):
 
     # ------------------------------------------------------------------ attributes of a fit
 
+    def _linear_problem(
+        self, data: Dataset, weights: NDArray | None, n_components: Any, **options: Any
+    ) -> LinearProblem:
+        """Data and parameters of a fit."""
+        names = getattr(self, "feature_names_in_", None)
+        return LinearProblem(data, weights, n_components, self._rng(), names, self.progress, **options)
+
     def _store(self, found: PrincipalAxes, dtype: Any) -> None:
-        """Set the fitted attributes."""
-        unit, per_degree = found.unit, _per_degree(found, self._ddof)
+        """Set the fitted attributes, and warn."""
+        moments, unit, degrees = found.moments, found.unit, found.moments.total_weight - self._ddof
+        if degrees <= 1e-12:  # weights that add up to one may exceed it by rounding
+            degrees = np.inf if moments.n_samples == 1 else np.nan  # variances of 0 and NaN
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            variances = found.eigenvalues * per_degree * unit * unit
-            total, dropped = found.total * per_degree * unit * unit, found.dropped * per_degree * unit * unit
-            self.reconstruction_error_ = float(found.dropped / found.total_weight * unit * unit)
+            variances = found.eigenvalues / degrees * unit * unit
+            total, dropped = found.total / degrees * unit * unit, found.dropped / degrees * unit * unit
+            self.reconstruction_error_ = float(found.dropped / moments.total_weight * unit * unit)
             self._eigenvalues = found.eigenvalues * unit * unit
-            self._feature_squares = found.feature_squares * unit * unit
+            self._feature_squares = moments.feature_squares * unit * unit
         ratio = found.eigenvalues / found.total if found.total > 0 else np.zeros(len(variances))
         self.components_ = cast_if_representable(completed(found.axes, found.eigenvalues > 0), dtype)
         self.explained_variance_ = cast_if_representable(variances, dtype)
         self.explained_variance_ratio_ = cast_if_representable(ratio, dtype)
         self.singular_values_ = cast_if_representable(np.sqrt(found.eigenvalues) * unit, dtype)
-        self.mean_ = cast_if_representable(found.mean, dtype)
-        if found.scale is not None:
-            self.scale_ = cast_if_representable(found.scale, dtype)
-        self.n_components_, self.n_samples_, self.total_variance_ = len(variances), found.n_samples, float(total)
+        self.mean_ = cast_if_representable(moments.mean, dtype)
+        if moments.scale is not None:
+            self.scale_ = cast_if_representable(moments.scale, dtype)
+        self.n_components_, self.n_samples_, self.total_variance_ = len(variances), moments.n_samples, float(total)
         self.noise_variance_ = float(dropped / max(1, found.n_possible - len(variances)))
         self.plan_ = found.plan
         self.certificate_ = found.certificate.for_attributes(unit, UNIT_SINGLE if dtype == np.float32 else UNIT)
-        self._mean64, self._total_weight, self._n_possible = found.mean, found.total_weight, found.n_possible
-        if found.warnings or np.isnan(per_degree) or unit != 1:
-            warn_each([*_weight_warnings(found, per_degree), *found.warnings, *_range_warnings(found, variances)])
+        self._mean64, self._total_weight, self._n_possible = moments.mean, moments.total_weight, found.n_possible
+        if np.isnan(degrees):
+            warn(f"The sample weights sum to {self._total_weight:.3g}, so variances are NaN. Scale the weights up.")
+        warn_each(found.warnings)
+        n_lost = int(np.sum((found.eigenvalues > 0) & (variances < TINY))) if unit != 1 else 0
+        if n_lost:
+            lost = f"{n_lost} of {len(variances)} variances underflow."
+            warn(f"{lost} Singular values, ratios and scores are correct.")
 
     @property
     def loadings_(self) -> NDArray:
@@ -361,34 +372,6 @@ def cast_if_representable(array: NDArray, dtype: Any) -> NDArray:
         narrow = array.astype(dtype)
         lost = (np.isinf(narrow) & np.isfinite(array)) | ((np.abs(narrow) < np.finfo(dtype).tiny) & (array != 0))
     return array if lost.any() else narrow
-
-
-def _per_degree(found: PrincipalAxes, ddof: int) -> float:
-    """1/(Σw − ddof); NaN if there is no degree of freedom, 0 for a single row."""
-    if found.total_weight - ddof > 1e-12:  # weights that add up to one may exceed it by rounding
-        return 1 / (found.total_weight - ddof)
-    return 0.0 if found.n_samples == 1 else float("nan")
-
-
-def _weight_warnings(found: PrincipalAxes, per_degree: float) -> list[MercerWarning]:
-    if not np.isnan(per_degree):
-        return []
-    return [
-        MercerWarning(
-            f"The sample weights sum to {found.total_weight:.3g}, so variances are NaN. Scale the weights up."
-        )
-    ]
-
-
-def _range_warnings(found: PrincipalAxes, variances: NDArray) -> list[MercerWarning]:
-    lost = (found.eigenvalues > 0) & (variances < TINY)
-    if not lost.any():
-        return []
-    return [
-        MercerWarning(
-            f"{int(lost.sum())} of {len(lost)} variances underflow. Singular values, ratios and scores are correct."
-        )
-    ]
 
 
 def completed(axes: NDArray, kept: NDArray) -> NDArray:

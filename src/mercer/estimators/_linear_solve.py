@@ -1,7 +1,7 @@
 """Principal axes of rows, by the route of a plan, with a certificate.
 
-Every route ends in `principal_axes`. A route returns None if squares of the data are out of range; it is then repeated
-with rows divided by powers of two. Squares that hide a small variance lead to a route without squares.
+Every route ends in `principal_axes`. If squares of the data are out of range, rows are divided by powers of two.
+Squares that hide a small variance lead to a route without squares.
 """
 
 from collections.abc import Callable
@@ -45,6 +45,7 @@ from mercer.planning.plan_linear import (
     LinearSizes,
     direct_plan,
     exact_plan,
+    plan_linear,
     plan_small,
     products_plan,
     rows_plan,
@@ -68,13 +69,13 @@ class LinearProblem(NamedTuple):
     data: Dataset
     weights: NDArray | None
     n_components: int | float | str | None
-    standardize: bool
-    svd_solver: str
-    tol: float
     rng: Callable[[], np.random.Generator]
-    budget: Budget | None = None
-    progress: Any = False
     feature_names: NDArray | None = None
+    progress: Any = False
+    budget: Budget | None = None
+    standardize: bool = False
+    svd_solver: str = "auto"
+    tol: float = 0.0
     units: NDArray | None = None
 
     @property
@@ -83,9 +84,9 @@ class LinearProblem(NamedTuple):
         return isinstance(self.n_components, str)
 
     @property
-    def by_fraction(self) -> bool:
-        """Whether a fraction of the variance does."""
-        return not (self.n_components is None or self.by_rule or isinstance(self.n_components, Integral))
+    def by_spectrum(self) -> bool:
+        """Whether a rule or a fraction of the variance does, so that eigenvalues must be known."""
+        return not (self.n_components is None or isinstance(self.n_components, Integral))
 
     @property
     def n_possible(self) -> int:
@@ -109,12 +110,19 @@ class LinearProblem(NamedTuple):
         return 1 if self.budget is None else self.budget.threads
 
     @property
+    def is_small(self) -> bool:
+        """Whether the data are a dense array for which any planning would cost more than the fit."""
+        (n, d), data = self.data.shape, self.data
+        small = n <= SMALL_ROWS and n * d <= SMALL_ENTRIES and self.weights is None
+        return small and data.in_memory and data.nnz is None and self.svd_solver not in ("qr", "krylov")
+
+    @property
     def sizes(self) -> LinearSizes:
         data = self.data
         return LinearSizes(
             n_samples=len(data),
             n_features=data.shape[1],
-            n_components=None if self.by_fraction or self.by_rule else self.n_solved,
+            n_components=None if self.by_spectrum else self.n_solved,
             n_possible=self.n_possible,
             by_rule=self.by_rule,
             nnz=data.nnz,
@@ -132,7 +140,7 @@ class Moments(NamedTuple):
     """Mean and sums of squares of the columns, in the units of the problem; `scale` divides them if standardized."""
 
     mean: NDArray
-    squares: NDArray
+    feature_squares: NDArray  # of the scaled columns, 0 for constant ones
     is_constant: NDArray
     total_weight: float
     n_samples: int
@@ -141,15 +149,10 @@ class Moments(NamedTuple):
 
     @classmethod
     def of(cls, scatter: Scatter, standardize: bool) -> "Moments":
-        scale = scatter.standard_deviations if standardize else None
+        is_constant, scale = scatter.is_constant, scatter.standard_deviations if standardize else None
+        squares = np.where(is_constant, 0.0, scatter.squares) / (1.0 if scale is None else scale**2)
         counts = scatter.total_weight, scatter.n_samples, scatter.n_repeated
-        return cls(scatter.mean, scatter.squares, scatter.is_constant, *counts, scale)
-
-    @property
-    def feature_squares(self) -> NDArray:
-        """Sums of squares of the scaled columns, 0 for constant ones."""
-        squares = np.where(self.is_constant, 0.0, self.squares)
-        return squares if self.scale is None else squares / self.scale**2
+        return cls(scatter.mean, squares, is_constant, *counts, scale)
 
 
 class PrincipalAxes(NamedTuple):
@@ -161,73 +164,61 @@ class PrincipalAxes(NamedTuple):
     dropped: float
     n_possible: int
     moments: Moments
-    feature_squares: NDArray
     certificate: Any  # ResidualCertificate, or SketchCertificate of IncrementalPCA
     plan: Plan
+    warnings: tuple[MercerWarning, ...]
+    units: NDArray | None  # of the problem
     unit: float = 1.0
-    warnings: tuple[MercerWarning, ...] = ()
 
-    @property
-    def mean(self) -> NDArray:
-        return self.moments.mean
-
-    @property
-    def scale(self) -> NDArray | None:
-        return self.moments.scale
-
-    @property
-    def total_weight(self) -> float:
-        return self.moments.total_weight
-
-    @property
-    def n_samples(self) -> int:
-        return self.moments.n_samples
-
-    def in_units(self, units: NDArray | None) -> "PrincipalAxes":
-        """The same for rows that were divided by powers of two: one for all columns, or one each if standardized."""
-        if units is None:
+    def in_data_units(self) -> "PrincipalAxes":
+        """The same if rows were divided by powers of two: one for all columns, or one each if standardized."""
+        if self.units is None:
             return self
-        scale = None if self.scale is None else self.scale * units
-        moments = self.moments._replace(mean=self.mean * units, scale=scale)
-        unit = float(units[0]) if scale is None else 1.0
+        mean, scale = self.moments.mean * self.units, self.moments.scale
+        if scale is not None:
+            return self._replace(moments=self.moments._replace(mean=mean, scale=scale * self.units))
+        unit = float(self.units[0])
         with np.errstate(over="ignore"):
             if not np.isfinite(self.total * unit * unit):
                 raise DataError(OVERFLOW)
-        return self._replace(moments=moments, unit=unit)
+        return self._replace(moments=self.moments._replace(mean=mean), unit=unit)
 
     def warned(self, warnings: list[MercerWarning]) -> "PrincipalAxes":
         """The same with more warnings."""
         return self._replace(warnings=(*self.warnings, *warnings))
 
 
-def is_small(data: Dataset, svd_solver: str) -> bool:
-    """Whether the data are a dense array for which any planning would cost more than the fit."""
-    n, d = data.shape
-    small = n <= SMALL_ROWS and n * d <= SMALL_ENTRIES
-    return small and data.in_memory and data.nnz is None and svd_solver not in ("qr", "krylov")
+def plan_problem(problem: LinearProblem, resources: Callable[[], Budget]) -> Plan:
+    """The plan of a fit."""
+    if problem.is_small:
+        return plan_small(*problem.data.shape, problem.svd_solver, problem.tol)
+    budget = resources()
+    return plan_linear(problem._replace(budget=budget).sizes, budget)
+
+
+def solve_problem(problem: LinearProblem, resources: Callable[[], Budget]) -> PrincipalAxes:
+    """Principal axes of any data; `resources` is called where the memory or the number of threads matters."""
+    if problem.is_small:
+        return solve_small(problem, plan_small(*problem.data.shape, problem.svd_solver, problem.tol))
+    budget = resources()
+    problem = problem._replace(budget=budget)
+    return solve_principal_axes(problem, plan_linear(problem.sizes, budget))
 
 
 # ---------------------------------------------------------------------- small arrays
 
 
-def solve_small(X: NDArray, problem: LinearProblem) -> PrincipalAxes:
+def solve_small(problem: LinearProblem, plan: Plan) -> PrincipalAxes:
     """Principal axes of a small dense array: one product or LAPACK's SVD, no plan search, no threads."""
-    plan = plan_small(problem.sizes)
+    X = problem.data.load()
     if X.dtype.kind != "f":
         X = X.astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
-        found = _solve_small(X, problem, plan)
-        if found is None:
-            if not np.isfinite(X).all():
-                raise_nonfinite(problem.data)
-            problem = rescaled(problem)
-            found = _solve_small(problem.data.load(), problem, plan)
-    assert found is not None  # in these units all squares are in range
-    return found.in_units(problem.units)
+        return _solve_small(X, problem, plan).in_data_units()
 
 
-def _solve_small(X: NDArray, problem: LinearProblem, plan: Plan) -> PrincipalAxes | None:
-    """The route of the plan; the rows themselves if squares hide a variance, None if squares are out of range."""
+def _solve_small(X: NDArray, problem: LinearProblem, plan: Plan) -> PrincipalAxes:
+    """The route of the plan, or the rows themselves if squares hide a variance."""
     n, ones = len(X), np.ones(len(X), dtype=X.dtype)
     guess = (ones @ X / n).astype(np.float64, copy=False)
     Y = X - guess
@@ -236,27 +227,29 @@ def _solve_small(X: NDArray, problem: LinearProblem, plan: Plan) -> PrincipalAxe
         short = SHORT if n <= _FEW_ROWS else _LONGER
         matrix = matmul(Y.T, Y, short=short)
         matrix -= n * np.multiply.outer(left, left)
-        squares = matrix.diagonal().copy()
+        squares, n_roundings = matrix.diagonal().copy(), 16 + chain(n, short)
     else:
         Y -= left
-        squares = np.einsum("ij,ij->j", Y, Y)
+        squares, n_roundings = np.einsum("ij,ij->j", Y, Y), 16 + n
     checked = squares if problem.standardize else squares.sum()
     if problem.units is None and not (checked.min() >= _RANGE[0] and checked.max() <= _RANGE[1]):
-        return None
+        if not np.isfinite(X).all():
+            raise_nonfinite(problem.data)
+        problem = rescaled(problem)
+        return _solve_small(problem.data.load(), problem, plan)
     mean_errors = gamma(n + 4) * np.sqrt(np.maximum(squares, 0.0) / n + left * left)
-    around = np.maximum(squares, 0.0) + n * left * left
-    n_roundings = 16 + (chain(n, short) if plan.route == "scatter" else n)
-    errors = gamma(n_roundings) * around  # and the mean, to second order, as centered rows sum to zero
-    errors += n * mean_errors * (mean_errors + 2 * np.abs(left))
+    errors = gamma(n_roundings) * (np.maximum(squares, 0.0) + n * left * left)
+    errors += n * mean_errors * (mean_errors + 2 * np.abs(left))  # to second order, as centered rows sum to zero
     is_constant = squares <= errors
-    scale, scale_errors = None, np.zeros(1)
+    moments = Moments(guess + left, np.where(is_constant, 0.0, squares), is_constant, float(n), n, n, None)
+    scale_errors = np.zeros(1)
     if problem.standardize:
         scale = np.where(is_constant, 1.0, np.sqrt(np.maximum(squares, 0.0) / max(n - 1, 1)))
         scale_errors = np.where(is_constant, 0.0, deviation_errors(squares, errors) + 4 * UNIT)
-    moments = Moments(guess + left, squares, is_constant, float(n), n, n, scale)
+        moments = moments._replace(feature_squares=moments.feature_squares / scale**2, scale=scale)
     if plan.route == "scatter":
         error = float(errors.sum())
-        if scale is not None:
+        if moments.scale is not None:
             matrix = matrix / scale / scale[:, None]
             error = float((errors / scale**2).sum()) + 2 * n * norm(scale_errors) * np.sqrt(len(scale))
         found = _axes_of_matrix(problem, plan, moments, matrix, float(matrix.trace()), error)
@@ -264,7 +257,7 @@ def _solve_small(X: NDArray, problem: LinearProblem, plan: Plan) -> PrincipalAxe
             return found
         Y -= left
     mean_errors = np.sqrt(n) * mean_errors
-    if scale is not None:
+    if moments.scale is not None:
         Y /= scale
         mean_errors /= scale
     centered = CenteredRows(Y, mean_errors, moments, float(scale_errors.max()))
@@ -274,7 +267,8 @@ def _solve_small(X: NDArray, problem: LinearProblem, plan: Plan) -> PrincipalAxe
         found = _axes_of_gram(problem, plan, moments, *centered.gram(), centered.back)
         if not needs_more_digits(problem, found):
             return found
-    return _with_more_digits(problem, found, centered.energy, lambda exact: centered.axes(problem, exact))
+    sure = _remeasured(problem, found, centered.energy)
+    return centered.axes(problem, rows_plan(problem.sizes, _FEW_DIGITS)) if sure is None else sure
 
 
 class CenteredRows(NamedTuple):
@@ -302,54 +296,55 @@ class CenteredRows(NamedTuple):
         """YᵀU and bounds on the errors of its columns."""
         return self.rows.T @ U, gamma(len(U) + 4) * column_norms(U) * float(np.sqrt(np.vdot(self.rows, self.rows)))
 
-    def energy(self, axes: NDArray, all_kept: bool) -> tuple[NDArray, float]:
-        """Sums of squares along the axes, and outside them unless they are all."""
+    def energy(self, axes: NDArray) -> tuple[NDArray, float]:
+        """Sums of squares along the axes, and outside them."""
         scores = self.rows @ axes.T
-        along = np.einsum("ij,ij->j", scores, scores)
-        if all_kept:
-            return along, 0.0
         outside = self.rows - scores @ axes
-        return along, float(np.vdot(outside, outside))
+        return np.einsum("ij,ij->j", scores, scores), float(np.vdot(outside, outside))
 
 
 # ---------------------------------------------------------------------- any size
 
 
 def solve_principal_axes(problem: LinearProblem, plan: Plan) -> PrincipalAxes:
-    """Principal axes by the route of the plan; repeated in another unit if squares over- or underflow."""
-    route = _ROUTES[plan.route]
+    """Principal axes by the route of the plan."""
     with (
         problem.data.persist() as data,
         working(problem.progress, plan.n_passes, "passes over the rows", problem.n_threads) as progress,
     ):
-        problem = problem._replace(data=data)
-        found = route(problem, plan, progress)
-        if found is None:
-            problem = rescaled(problem)
-            found = route(problem, plan, progress)
-    assert found is not None  # in these units all squares are in range
-    return found.in_units(problem.units)
+        return _ROUTES[plan.route](problem._replace(data=data), plan, progress).in_data_units()
 
 
-def _solve_scatter(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalAxes | None:
+def _solve_scatter(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalAxes:
     """Eigenvectors of the d x d scatter matrix, summed up in one pass."""
-    scatter = accumulate_rows(problem, ScatterMatrix, progress)
-    if scatter is None:
-        return None
+    problem, scatter = accumulate_rows(problem, ScatterMatrix, progress)
     return _checked(problem, axes_of_scatter(problem, plan, scatter), scatter, progress)
 
 
-def _solve_qr(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalAxes | None:
+def axes_of_scatter(problem: LinearProblem, plan: Plan, scatter: ScatterMatrix) -> PrincipalAxes:
+    """Certified eigenpairs of S, its columns divided by their standard deviations if requested."""
+    moments = Moments.of(scatter, problem.standardize)
+    scale = moments.scale
+    matrix, total, error = scatter.matrix(scale), scatter.total(scale), scatter.eigenvalue_error(scale)
+    with _lapack_threads(problem, len(matrix)):
+        return _axes_of_matrix(problem, plan, moments, matrix, total, error)
+
+
+def _solve_qr(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalAxes:
     """The SVD of a triangular factor of the centered rows, from one pass."""
-    scatter = accumulate_rows(problem, ScatterQR, progress)
-    return None if scatter is None else axes_of_qr(problem, plan, scatter)
+    problem, scatter = accumulate_rows(problem, ScatterQR, progress)
+    moments = Moments.of(scatter, problem.standardize)
+    factor, errors = scatter.factor, scatter.column_error
+    if moments.scale is not None:
+        factor = factor / moments.scale
+        errors = errors / moments.scale + scatter.scale_error(moments.scale) * np.sqrt(moments.feature_squares)
+    with _lapack_threads(problem, len(factor)):
+        return _axes_of_factor(problem, plan, moments, factor, norm(errors))
 
 
-def _solve_rows(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalAxes | None:
+def _solve_rows(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalAxes:
     """LAPACK's SVD of the centered rows in memory."""
-    scatter = accumulate_rows(problem, ScatterDiagonal, progress)
-    if scatter is None:
-        return None
+    problem, scatter = accumulate_rows(problem, ScatterDiagonal, progress)
     rows, moments = problem.data.load(), Moments.of(scatter, problem.standardize)
     Y = scatter.centered(rows.toarray() if sparse.issparse(rows) else rows)
     if problem.weights is not None:
@@ -363,82 +358,77 @@ def _solve_rows(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalA
         return CenteredRows(Y, mean_errors, moments, scale_error).axes(problem, plan)
 
 
-def _solve_gram(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalAxes | None:
+def _solve_gram(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalAxes:
     """Eigenvectors of the n x n products of all pairs of centered rows."""
-    scatter = accumulate_rows(problem, ScatterDiagonal, progress)
-    if scatter is None:
-        return None
+    problem, scatter = accumulate_rows(problem, ScatterDiagonal, progress)
     moments = Moments.of(scatter, problem.standardize)
     of_rows = problem.data, problem.weights, scatter, moments.scale
     room = None if problem.budget is None else max(problem.budget.memory - plan.memory, 0)
     matrix, error = gram_matrix(*of_rows, problem.n_threads, progress, room)
-
     back = partial(axes_from_gram, *of_rows, n_threads=problem.n_threads, progress=progress)
-    with blas_threads(problem.n_threads if len(matrix) >= _LAPACK_THREADS else 1):
+    with _lapack_threads(problem, len(matrix)):
         found = _axes_of_gram(problem, plan, moments, matrix, error, back)
     return _checked(problem, found, scatter, progress)
 
 
-def _solve_products(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalAxes | None:
+def _lapack_threads(problem: LinearProblem, side: int) -> Any:
+    """The threads that LAPACK takes for a matrix of this side."""
+    return blas_threads(problem.n_threads if side >= _LAPACK_THREADS else 1)
+
+
+def _solve_products(problem: LinearProblem, plan: Plan, progress: Any) -> PrincipalAxes:
     """Block Lanczos: every step is one pass over the rows. A direct route takes over once it would cost no more."""
-    scatter = accumulate_rows(problem, ScatterDiagonal, progress)
-    if scatter is None:
-        return None
+    problem, scatter = accumulate_rows(problem, ScatterDiagonal, progress)
     moments = Moments.of(scatter, problem.standardize)
     operator = ScatterOperator(problem.data, problem.weights, scatter, moments.scale, problem.n_threads, progress)
-    pairs, direct = _pairs_of_products(problem, plan, operator, moments), _affordable_direct_plan(problem)
-    if pairs is not None and (pairs.converged or direct is None):
+    tried = "block Lanczos on products with the rows took too many passes, or may have missed components."
+    direct = direct_plan(problem.sizes, tried)
+    fits = problem.budget is None or direct.memory <= problem.budget.memory
+    may_change = fits and problem.svd_solver != "krylov"
+    pairs = _pairs_of_products(problem, plan, operator, moments, operator.n // 10 if may_change else None)
+    if pairs is not None and (pairs.converged or not may_change):
         pairs, bound, evidence = exclude_missed(plan.solver, operator, pairs, problem.rng)
         known = partial(certify, tol=plan.tol, bound=bound, evidence=evidence, entry_error=operator.entry_error)
         certificate = known(pairs)
         if certificate.not_established == ("directions",) and problem.data.in_memory:
             pairs = remeasure(pairs, operator)
             certificate = known(pairs)
-        worth_more = direct is not None and direct.flops <= 10 * pairs.n_passes * problem.sizes.pass_flops
+        worth_more = may_change and direct.flops <= 10 * pairs.n_passes * problem.sizes.pass_flops
         if certificate.n_complete == len(pairs.values) or not worth_more:
             found = principal_axes(problem, plan, moments, pairs.values, pairs.vectors, operator.trace, certificate)
             return _checked(problem, found, scatter, progress)
-    assert direct is not None
     both = replace(direct, memory=max(direct.memory, plan.memory))
     return _ROUTES[direct.route](problem, both, progress)
 
 
-def _affordable_direct_plan(problem: LinearProblem) -> Plan | None:
-    """The plan that may take over from block Lanczos."""
-    tried = "block Lanczos on products with the rows took too many passes, or may have missed components."
-    plan = direct_plan(problem.sizes, tried)
-    fits = problem.budget is None or plan.memory <= problem.budget.memory
-    return plan if fits and problem.svd_solver != "krylov" else None
-
-
 def _pairs_of_products(
-    problem: LinearProblem, plan: Plan, operator: ScatterOperator, moments: Moments
+    problem: LinearProblem, plan: Plan, operator: ScatterOperator, moments: Moments, most: int | None
 ) -> Eigenpairs | None:
-    """The pairs to keep; None if a fraction of the variance takes so many that a direct route is faster."""
-    if not problem.by_fraction:
+    """The pairs to keep; None if a fraction of the variance takes more than `most`: a direct route is faster then."""
+    if not problem.by_spectrum:
         return plan.solver.solve(operator, problem.n_solved, problem.rng)
-
-    def check(k: int) -> None:
-        needed, limit = products_plan(problem.sizes._replace(n_components=k), "").memory, problem.budget
-        if limit is not None and needed > limit.memory:
-            raise MemoryLimitError(
-                f"n_components={problem.n_components} takes more than {k // 2} components, which need more memory "
-                "than the limit.",
-                needed=needed,
-                limit=limit.memory,
-            )
-
-    fraction, direct = float(problem.n_components or 0), _affordable_direct_plan(problem)
-    pairs = solve_fraction(
-        plan.solver, operator, fraction, problem.rng, check, None if direct is None else operator.n // 10
-    )
-    if direct is not None and not pairs.values.sum() > fraction * operator.trace:
-        return None
-    scree = _scree(problem, moments, pairs.values, operator.trace, 0.0, None)
-    return pairs.first(choose_n_components(problem.n_components, scree, problem.dtype))
+    if problem.by_rule:
+        pairs = plan.solver.solve(operator, problem.n_possible, problem.rng)
+    else:
+        fraction, check = float(problem.n_components or 0), partial(_check_products_memory, problem)
+        pairs = solve_fraction(plan.solver, operator, fraction, problem.rng, check, most)
+        if most is not None and not pairs.values.sum() > fraction * operator.trace:
+            return None
+    return _chosen(problem, moments, pairs, pairs.values, operator.trace, operator.entry_error, pairs.vectors.T)
 
 
-_ROUTES: dict[str, Callable[[LinearProblem, Plan, Any], PrincipalAxes | None]] = {
+def _check_products_memory(problem: LinearProblem, k: int) -> None:
+    needed = products_plan(problem.sizes._replace(n_components=k), "").memory
+    if problem.budget is not None and needed > problem.budget.memory:
+        raise MemoryLimitError(
+            f"n_components={problem.n_components} takes more than {k // 2} components, which need more memory "
+            "than the limit.",
+            needed=needed,
+            limit=problem.budget.memory,
+        )
+
+
+_ROUTES: dict[str, Callable[[LinearProblem, Plan, Any], PrincipalAxes]] = {
     "rows": _solve_rows,
     "scatter": _solve_scatter,
     "qr": _solve_qr,
@@ -447,16 +437,16 @@ _ROUTES: dict[str, Callable[[LinearProblem, Plan, Any], PrincipalAxes | None]] =
 }
 
 
-def accumulate_rows(problem: LinearProblem, make: Any, progress: Any) -> Any:
-    """The scatter of all rows, or None if their squares are out of range."""
+def accumulate_rows(problem: LinearProblem, make: Any, progress: Any) -> tuple[LinearProblem, Any]:
+    """The scatter of all rows, and the problem: in other units if squares over- or underflow."""
     scatter = accumulate(problem.data, problem.weights, make, problem.n_threads, progress)
     if not scatter.is_finite:
         raise_nonfinite(problem.data)
     if problem.units is None and not scatter.in_range(each_column=problem.standardize):
-        return None
+        return accumulate_rows(rescaled(problem), make, progress)
     if not scatter.is_finite:
         raise DataError(OVERFLOW)
-    return scatter
+    return problem, scatter
 
 
 def rescaled(problem: LinearProblem) -> LinearProblem:
@@ -487,31 +477,13 @@ def _wider(left: tuple, right: tuple) -> tuple:
 # ---------------------------------------------------------------------- from matrices to axes
 
 
-def axes_of_scatter(problem: LinearProblem, plan: Plan, scatter: ScatterMatrix) -> PrincipalAxes:
-    """Certified eigenpairs of S, its columns divided by their standard deviations if requested."""
-    moments = Moments.of(scatter, problem.standardize)
-    scale = moments.scale
-    matrix, total, error = scatter.matrix(scale), scatter.total(scale), scatter.eigenvalue_error(scale)
-    with blas_threads(problem.n_threads if len(matrix) >= _LAPACK_THREADS else 1):
-        return _axes_of_matrix(problem, plan, moments, matrix, total, error)
-
-
-def axes_of_qr(problem: LinearProblem, plan: Plan, scatter: ScatterQR) -> PrincipalAxes:
-    """Certified singular pairs of a triangular factor of the rows."""
-    moments = Moments.of(scatter, problem.standardize)
-    factor, errors = scatter.factor, scatter.column_error
-    if moments.scale is not None:
-        factor = factor / moments.scale
-        errors = errors / moments.scale + scatter.scale_error(moments.scale) * np.sqrt(moments.feature_squares)
-    with blas_threads(problem.n_threads if len(factor) >= _LAPACK_THREADS else 1):
-        return _axes_of_factor(problem, plan, moments, factor, norm(errors))
-
-
 def _axes_of_matrix(
     problem: LinearProblem, plan: Plan, moments: Moments, matrix: NDArray, total: float, error: float
 ) -> PrincipalAxes:
     """Certified eigenpairs of a scatter matrix whose eigenvalues are known to `error`."""
-    pairs = _chosen(problem, moments, leading_eigenpairs(matrix, problem.n_solved), total, error, with_axes=True)
+    pairs = leading_eigenpairs(matrix, problem.n_solved)
+    if problem.by_spectrum:
+        pairs = _chosen(problem, moments, pairs, pairs.values, total, error + _floor(pairs), pairs.vectors.T)
     return principal_axes(problem, plan, moments, pairs.values, pairs.vectors, total, _certify(pairs, plan, error))
 
 
@@ -531,7 +503,9 @@ def _axes_of_gram(
     n, total = len(matrix), float(matrix.trace())
     if problem.n_solved > n:  # rows that stand for several: further components have no variance
         matrix = np.pad(matrix, (0, problem.n_solved - n))
-    pairs = _chosen(problem, moments, leading_eigenpairs(matrix, problem.n_solved), total, error)
+    pairs = leading_eigenpairs(matrix, problem.n_solved)
+    if problem.by_spectrum:
+        pairs = _chosen(problem, moments, pairs, pairs.values, total, error + _floor(pairs), None)
     certificate = _certify(pairs, plan, error, angle_factor=np.sqrt(2))
     kept = ~certificate.is_zero
     roots = np.sqrt(np.where(kept, pairs.values, np.inf))
@@ -574,31 +548,29 @@ def _axes_of_factor(
         factor = np.concatenate([factor, np.zeros((problem.n_possible - len(factor), factor.shape[1]))])
     pairs = leading_singular_pairs(factor, problem.n_solved)
     total = float(np.sum(pairs.values**2) + np.sum(pairs.next_values**2))
-    if problem.by_rule or problem.by_fraction:
-        axes = np.sqrt(2) * pairs.vectors[len(factor) :].T
-        floor = error + rounding_floor(sum(factor.shape), pairs.norm)
-        scree = _scree(problem, moments, pairs.values**2, total, floor**2, axes)
-        pairs = pairs.first(choose_n_components(problem.n_components, scree, problem.dtype))
+    if problem.by_spectrum:
+        axes, floor = np.sqrt(2) * pairs.vectors[len(factor) :].T, error + _floor(pairs)
+        pairs = _chosen(problem, moments, pairs, pairs.values**2, total, floor**2, axes)
     certificate = _certify(pairs, plan, error, angle_factor=np.sqrt(2), singular=True)
     axes, dropped = np.sqrt(2) * pairs.vectors[len(factor) :], float(np.sum(pairs.next_values**2))
     return principal_axes(problem, plan, moments, pairs.values**2, axes, total, certificate, dropped)
 
 
+def _floor(pairs: Eigenpairs) -> float:
+    return rounding_floor(len(pairs.vectors), pairs.norm)
+
+
 def _chosen(
-    problem: LinearProblem, moments: Moments, pairs: Eigenpairs, total: float, error: float, with_axes: bool = False
+    problem: LinearProblem,
+    moments: Moments,
+    pairs: Eigenpairs,
+    values: NDArray,
+    total: float,
+    error: float,
+    axes: NDArray | None,
 ) -> Eigenpairs:
-    """The pairs to keep; a fraction or a rule needs all eigenvalues."""
-    if not (problem.by_rule or problem.by_fraction):
-        return pairs
-    floor = error + rounding_floor(len(pairs.vectors), pairs.norm)
-    scree = _scree(problem, moments, pairs.values, total, floor, pairs.vectors.T if with_axes else None)
-    return pairs.first(choose_n_components(problem.n_components, scree, problem.dtype))
-
-
-def _scree(
-    problem: LinearProblem, moments: Moments, values: NDArray, total: float, error: float, axes: NDArray | None
-) -> Scree:
-    return Scree(
+    """The pairs that a fraction or a rule keeps, given their eigenvalues."""
+    scree = Scree(
         values=np.maximum(values[: problem.n_possible], 0.0),
         total=total,
         total_weight=moments.total_weight,
@@ -607,11 +579,12 @@ def _scree(
         axes=axes,
         error=error,
     )
+    return pairs.first(choose_n_components(problem.n_components, scree, problem.dtype))
 
 
 def _certify(pairs: Eigenpairs, plan: Plan, error: float, **options: Any) -> ResidualCertificate:
     """The certificate where LAPACK computed everything: the next eigenvalue bounds all others."""
-    bound = float(pairs.next_values.max(initial=0.0)) + rounding_floor(len(pairs.vectors), pairs.norm)
+    bound = float(pairs.next_values.max(initial=0.0)) + _floor(pairs)
     return certify(pairs, tol=plan.tol, bound=bound, evidence=_COUNTED, entry_error=error, **options)
 
 
@@ -638,10 +611,10 @@ def principal_axes(
         dropped=dropped if len(values) < n_possible else 0.0,
         n_possible=n_possible,
         moments=moments,
-        feature_squares=moments.feature_squares,
         certificate=certificate,
         plan=plan,
-        warnings=(*_column_warnings(problem, moments), *_none_kept(problem, values), *direction_warnings(certificate)),
+        warnings=(*_warnings(problem, moments, len(values)), *direction_warnings(certificate)),
+        units=problem.units,
     )
 
 
@@ -650,51 +623,46 @@ def principal_axes(
 
 def needs_more_digits(problem: LinearProblem, found: PrincipalAxes) -> bool:
     """Whether squares hide a kept variance, the sum of the others, or a variance that a rule should see."""
-    values = found.eigenvalues
+    values, rounding = found.eigenvalues, found.certificate.rounding
     smallest = float(values.min(initial=np.inf))
     if len(values) < found.n_possible:
         smallest = min(smallest, found.dropped)
-    if smallest * _DIGITS < found.certificate.rounding:
-        n_unsure = int(np.sum(values * _DIGITS < found.certificate.rounding))
+    if smallest * _DIGITS < rounding:
+        n_unsure = int(np.sum(values * _DIGITS < rounding))
         if len(values) < found.n_possible or n_unsure > int(found.moments.is_constant.sum()):
             return True  # there are more than those of constant columns
-    return problem.by_rule and found.certificate.bound_beyond < 4 * found.certificate.rounding < found.dropped
+    return problem.by_rule and found.certificate.bound_beyond < 4 * rounding < found.dropped
 
 
 def _checked(problem: LinearProblem, found: PrincipalAxes, scatter: Scatter, progress: Any) -> PrincipalAxes:
     """The axes, or those of a route without squares if squares hide a variance and memory allows it."""
     if not needs_more_digits(problem, found):
         return found
-    data, weights, scale = problem.data, problem.weights, found.moments.scale
-    if data.is_sparse:
-        return found.warned(digit_warnings(found))
+    if not problem.data.is_sparse:
 
-    def energy(axes: NDArray, all_kept: bool) -> tuple[NDArray, float]:
-        return energy_along(scatter, data, weights, axes, scale, problem.n_threads, progress)
+        def energy(axes: NDArray) -> tuple[NDArray, float]:
+            scale = found.moments.scale
+            return energy_along(scatter, problem.data, problem.weights, axes, scale, problem.n_threads, progress)
 
-    def exactly(plan: Plan) -> PrincipalAxes:
-        if problem.budget is not None and plan.memory > problem.budget.memory:
-            return found.warned(digit_warnings(found))
-        exact = _ROUTES[plan.route](problem, plan, progress)
-        assert exact is not None  # squares were in range before
-        return exact
-
-    return _with_more_digits(problem, found, energy, exactly)
+        sure = _remeasured(problem, found, energy)
+        if sure is not None:
+            return sure
+        plan = exact_plan(problem.sizes, _FEW_DIGITS)
+        if problem.budget is None or plan.memory <= problem.budget.memory:
+            return _ROUTES[plan.route](problem, plan, progress)
+    return found.warned(digit_warnings(found))
 
 
-def _with_more_digits(
-    problem: LinearProblem,
-    found: PrincipalAxes,
-    energy: Callable[[NDArray, bool], tuple[NDArray, float]],
-    exactly: Callable[[Plan], PrincipalAxes],
-) -> PrincipalAxes:
-    """The same axes if the variances without digits are zero, else those of a route without squares."""
+def _remeasured(
+    problem: LinearProblem, found: PrincipalAxes, energy: Callable[[NDArray], tuple[NDArray, float]]
+) -> PrincipalAxes | None:
+    """The same axes if the variances without digits are zero; None if squares hide a variance."""
     unsure = np.flatnonzero(found.eigenvalues * _DIGITS < found.certificate.rounding)
     all_kept = len(found.axes) >= found.n_possible
-    along, outside = energy(found.axes[unsure] if all_kept else found.axes, all_kept)
+    along, outside = energy(found.axes[unsure] if all_kept else found.axes)
     hidden = np.any((along if all_kept else along[unsure]) > _ZERO * found.total)
     if hidden or (problem.by_rule and not all_kept and outside > _ZERO * found.total):
-        return exactly((rows_plan if problem.budget is None else exact_plan)(problem.sizes, _FEW_DIGITS))
+        return None
     return found if all_kept else found._replace(dropped=outside)
 
 
@@ -702,7 +670,7 @@ def _with_more_digits(
 
 
 def digit_warnings(found: PrincipalAxes) -> list[MercerWarning]:
-    """A warning if a variance that is there has few digits."""
+    """A warning if a positive variance has few digits."""
     rounding, values = found.certificate.rounding, np.append(found.eigenvalues, found.dropped)
     there = values[values > rounding]
     if found.total * _DIGITS > rounding and not np.any(there * _DIGITS < rounding):
@@ -711,25 +679,18 @@ def digit_warnings(found: PrincipalAxes) -> list[MercerWarning]:
     return [MercerWarning(f"Squares of the data leave the smallest variance only {digits} correct digits.")]
 
 
-def _none_kept(problem: LinearProblem, values: NDArray) -> list[MercerWarning]:
-    if len(values) or not problem.by_rule:
-        return []
-    text = f"No component exceeds noise by n_components={problem.n_components!r}, so none is kept."
-    return [MercerWarning(text, "meaningless")]
-
-
-def _column_warnings(problem: LinearProblem, moments: Moments) -> list[MercerWarning]:
-    constant = moments.is_constant
-    if not constant.any():
-        return []
+def _warnings(problem: LinearProblem, moments: Moments, n_kept: int) -> list[MercerWarning]:
+    """Warnings about constant columns, and about a rule that keeps no component."""
+    constant, found = moments.is_constant, []
     if constant.all():
-        return [
-            MercerWarning("The rows are equal but for rounding, so all variances and scores are zero.", "meaningless")
-        ]
-    if not problem.standardize:
-        return []
-    names = problem.feature_names
-    columns = listed(str(j) if names is None else repr(names[j]) for j in np.flatnonzero(constant))
-    return [
-        MercerWarning(f"{int(constant.sum())} of {len(constant)} columns are constant and were not scaled: {columns}.")
-    ]
+        text = "The rows are equal but for rounding, so all variances and scores are zero."
+        found.append(MercerWarning(text, "meaningless"))
+    elif problem.standardize and constant.any():
+        names = problem.feature_names
+        columns = listed(str(j) if names is None else repr(names[j]) for j in np.flatnonzero(constant))
+        text = f"{int(constant.sum())} of {len(constant)} columns are constant and were not scaled: {columns}."
+        found.append(MercerWarning(text))
+    if problem.by_rule and not n_kept:
+        text = f"No component exceeds noise by n_components={problem.n_components!r}, so none is kept."
+        found.append(MercerWarning(text, "meaningless"))
+    return found

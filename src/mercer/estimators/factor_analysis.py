@@ -27,7 +27,7 @@ from mercer.data.dataset import Dataset
 from mercer.errors import DataError, ParameterError, Remedy, warn
 from mercer.estimators._base import COMMON_ATTRIBUTES, COMMON_CONSTRAINTS, fit_method
 from mercer.estimators._linear import LinearEstimator
-from mercer.estimators._linear_solve import OVERFLOW, LinearProblem, accumulate_rows, rescaled
+from mercer.estimators._linear_solve import OVERFLOW, LinearProblem, accumulate_rows
 from mercer.linalg.dense import leading_eigenpairs
 from mercer.linalg.eigen import column_signs
 from mercer.linalg.krylov import BlockKrylov
@@ -221,18 +221,7 @@ class FactorAnalysis(LinearEstimator):
         return plan_factor_analysis(self._problem(data).sizes, self.resources())
 
     def _problem(self, data: Dataset) -> LinearProblem:
-        return LinearProblem(
-            data=data,
-            weights=None,
-            n_components=self._n_factors(data),
-            standardize=True,
-            svd_solver="auto",
-            tol=0.0,
-            rng=self._rng(),
-            budget=self.resources(),
-            progress=self.progress,
-            feature_names=getattr(self, "feature_names_in_", None),
-        )
+        return self._linear_problem(data, None, self._n_factors(data), standardize=True, budget=self.resources())
 
     def _n_factors(self, data: Dataset) -> int:
         d = data.shape[1]
@@ -427,10 +416,7 @@ def summarize_columns(problem: LinearProblem, progress: Any) -> ColumnSummary:
     """One pass over the rows; with more columns than rows, the rows stay in memory."""
     n, d = problem.data.shape
     make: Any = ScatterDiagonal if d > n else ScatterMatrix
-    scatter = accumulate_rows(problem, make, progress)
-    if scatter is None:  # squares out of range
-        problem = rescaled(problem)
-        scatter = accumulate_rows(problem, make, progress)
+    problem, scatter = accumulate_rows(problem, make, progress)
     units = np.ones(d) if problem.units is None else problem.units
     varying = ~scatter.is_constant
     with np.errstate(over="ignore", under="ignore"):

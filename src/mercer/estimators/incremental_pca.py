@@ -25,7 +25,6 @@ from mercer.estimators._linear_solve import (
     digit_warnings,
     needs_more_digits,
     principal_axes,
-    rescaled,
     solve_principal_axes,
 )
 from mercer.linalg.dense import leading_singular_pairs
@@ -229,9 +228,9 @@ class IncrementalPCA(LinearEstimator):
                 self._add(problem, progress)
         else:
             found = solve_principal_axes(problem, plan)
-            self.n_samples_seen_ = found.n_samples
+            self.n_samples_seen_ = found.moments.n_samples
             self._scatter, self._unit = None, found.unit
-            variances = found.feature_squares / found.total_weight * found.unit * found.unit
+            variances = found.moments.feature_squares / found.moments.total_weight * found.unit * found.unit
             self.var_ = cast_if_representable(variances, self._dtype)
             self._store(found, self._dtype)
             return None
@@ -292,18 +291,8 @@ class IncrementalPCA(LinearEstimator):
         return problem, plan_linear(problem.sizes, self.resources())
 
     def _problem(self, data: Dataset, weights: NDArray | None) -> LinearProblem:
-        return LinearProblem(
-            data=data,
-            weights=weights,
-            n_components=getattr(self, "n_components_", self.n_components),
-            standardize=False,
-            svd_solver="auto",
-            tol=0.0,
-            rng=self._rng(),
-            budget=self.resources(),
-            progress=self.progress,
-            feature_names=getattr(self, "feature_names_in_", None),
-        )
+        k = getattr(self, "n_components_", self.n_components)
+        return self._linear_problem(data, weights, k, budget=self.resources())
 
     def _check_n_components(self, n: int, previous: int | None) -> int:
         """The number of components by scikit-learn's rules, and no more than the sketch has rows."""
@@ -353,10 +342,7 @@ class IncrementalPCA(LinearEstimator):
         """Add the rows of a problem. Every check comes before `_scatter` changes in place."""
         make: Any = ScatterMatrix if not self.sketch_size else partial(ScatterSketch, size=self.sketch_size)
         with np.errstate(over="ignore", invalid="ignore"):
-            batch = accumulate_rows(problem, make, progress)
-            if batch is None:
-                problem = rescaled(problem)
-                batch = accumulate_rows(problem, make, progress)
+            problem, batch = accumulate_rows(problem, make, progress)
             unit = 1.0 if problem.units is None else float(problem.units[0])
             if not np.isfinite(batch.squares.sum() * unit * unit):
                 raise DataError(OVERFLOW)
@@ -382,11 +368,11 @@ class IncrementalPCA(LinearEstimator):
         scatter = self._scatter
         placeholder = np.broadcast_to(np.float64(0.0), (scatter.n_repeated, scatter.n_features))
         problem = self._problem(ArrayDataset(placeholder), None)
-        problem = problem._replace(n_components=min(self.n_components_, scatter.n_repeated))
+        units = None if self._unit == 1 else np.full(scatter.n_features, self._unit)
+        problem = problem._replace(n_components=min(self.n_components_, scatter.n_repeated), units=units)
         plan = plan_batches(problem.sizes, self.resources(), self.sketch_size or 0)
         solve: Any = axes_of_sketch if isinstance(scatter, ScatterSketch) else axes_of_scatter
-        found = solve(problem, plan, scatter)
-        return found.in_units(np.full(scatter.n_features, self._unit))
+        return solve(problem, plan, scatter).in_data_units()
 
     def __getattr__(self, name: str) -> Any:
         """Compute the attributes that follow from the sums when one of them is first read."""

@@ -1,7 +1,4 @@
-"""Principal component analysis.
-
-Scikit-learn's class with certified errors, for arrays and files of any size.
-"""
+"""Principal component analysis: scikit-learn's class with certified errors, for arrays and files of any size."""
 
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -9,6 +6,7 @@ from typing import Any, ClassVar, Self
 from numpy.typing import NDArray
 
 from mercer.analysis.selection import RULES
+from mercer.budget import Budget
 from mercer.compat.array_api import ArrayNamespace
 from mercer.compat.sklearn_private import Interval, RealNotInt, StrOptions
 from mercer.data.dataset import Dataset
@@ -16,9 +14,8 @@ from mercer.data.validation import apply_sample_weight
 from mercer.errors import ParameterError, warn
 from mercer.estimators._base import COMMON_CONSTRAINTS, fit_method
 from mercer.estimators._linear import LINEAR_ATTRIBUTES, LinearEstimator
-from mercer.estimators._linear_solve import LinearProblem, is_small, solve_principal_axes, solve_small
+from mercer.estimators._linear_solve import LinearProblem, plan_problem, solve_problem
 from mercer.planning.plan import Plan
-from mercer.planning.plan_linear import plan_linear, plan_small
 from mercer.storable import Stored
 
 _SOLVERS = {"auto", "full", "covariance_eigh", "arpack", "randomized", "qr", "gram", "krylov"}
@@ -208,37 +205,17 @@ class PCA(LinearEstimator):
         return to_sklearn_pca(self)
 
     def _fit(self, data: Dataset, sample_weight: Any) -> NDArray | None:
-        if sample_weight is None and is_small(data, self.svd_solver):
-            problem = self._problem(data, None)
-            found = solve_small(data.load(), problem)
-        else:
-            data, weights = apply_sample_weight(data, sample_weight)
-            budget = self.resources()
-            problem = self._problem(data, weights, budget=budget, progress=self.progress)
-            found = solve_principal_axes(problem, plan_linear(problem.sizes, budget))
-        self._store(found, problem.dtype)
+        problem = self._problem(*apply_sample_weight(data, sample_weight))
+        self._store(solve_problem(problem, self.resources), problem.dtype)
         return None
 
     def _plan(self, data: Dataset, sample_weight: Any) -> Plan:
-        if sample_weight is None and is_small(data, self.svd_solver):
-            return plan_small(self._problem(data, None).sizes)
-        data, weights = apply_sample_weight(data, sample_weight)
-        budget = self.resources()
-        return plan_linear(self._problem(data, weights, budget=budget).sizes, budget)
+        return plan_problem(self._problem(*apply_sample_weight(data, sample_weight)), self.resources)
 
-    def _problem(self, data: Dataset, weights: NDArray | None, **resources: Any) -> LinearProblem:
+    def _problem(self, data: Dataset, weights: NDArray | None, budget: Budget | None = None) -> LinearProblem:
         """The problem of this fit, after scikit-learn's checks of `n_components`."""
-        problem = LinearProblem(
-            data=data,
-            weights=weights,
-            n_components=self.n_components,
-            standardize=self.standardize,
-            svd_solver=self.svd_solver,
-            tol=self.tol,
-            rng=self._rng(),
-            feature_names=getattr(self, "feature_names_in_", None),
-            **resources,
-        )
+        given = {"standardize": self.standardize, "svd_solver": self.svd_solver, "tol": self.tol, "budget": budget}
+        problem = self._linear_problem(data, weights, self.n_components, **given)
         n_samples = len(data) if weights is None else max(len(data), problem.n_possible)
         self._fit_svd_solver = resolve_svd_solver(self, (n_samples, data.shape[1]), data.is_sparse)
         return problem
@@ -272,29 +249,30 @@ class PCA(LinearEstimator):
 
 
 def resolve_svd_solver(model: PCA, shape: tuple[int, int], is_sparse: bool) -> str:
-    """The solver that scikit-learn would use, whose rules for `n_components` hold.
-
-    The route is in ``plan_``.
-    """
-    n_components, solver, (n, d) = model.n_components, model.svd_solver, shape
+    """The solver that scikit-learn would use, whose rules for `n_components` hold. The route is in ``plan_``."""
+    k, solver, (n, d) = model.n_components, model.svd_solver, shape
+    most, message = min(n, d), ""
     if is_sparse and solver in ("full", "randomized", "qr", "gram"):
         raise TypeError(
             f'PCA only support sparse inputs with the "arpack" and "covariance_eigh" solvers, while '
             f'"{solver}" was passed. svd_solver="auto" does too.'
         )
     if solver == "auto":
-        solver = "arpack" if is_sparse else _default_solver(n_components, n, d)
-    if solver in ("arpack", "randomized", "krylov"):
-        _check_truncated(n_components, min(n, d), solver)
-    elif n_components == "mle" and n < d:
-        raise ParameterError(
-            "n_components",
-            "mle",
-            "a number",
-            message="n_components='mle' is only supported if n_samples >= n_features",
-        )
-    elif not isinstance(n_components, str) and n_components is not None and not 0 <= n_components <= min(n, d):
-        raise _out_of_range(n_components, 0, min(n, d), f"with svd_solver={solver!r}")
+        solver = "arpack" if is_sparse else _default_solver(k, n, d)
+    is_truncated = solver in ("arpack", "randomized", "krylov")
+    between = f"n_components={k!r} must be between {int(is_truncated)} and min(n_samples, n_features)={most!r}"
+    if isinstance(k, str):
+        if is_truncated:
+            message = f"n_components={k!r} cannot be a string with svd_solver='{solver}'"
+        elif k == "mle" and n < d:
+            message = "n_components='mle' is only supported if n_samples >= n_features"
+    elif isinstance(k, Integral) and not int(is_truncated) <= k <= most:
+        message = f"{between} with svd_solver={solver!r}"
+    elif solver == "arpack" and k == most and isinstance(k, Integral):
+        message = f"n_components={k!r} must be strictly less than min(n_samples, n_features)={most!r} "
+        message += f"with svd_solver='{solver}'"
+    if message:
+        raise ParameterError("n_components", k, f"a number up to {most}", message=message)
     return solver
 
 
@@ -304,31 +282,3 @@ def _default_solver(n_components: Any, n: int, d: int) -> str:
     if max(n, d) <= 500 or isinstance(n_components, str):
         return "full"
     return "randomized" if n_components is not None and 1 <= n_components < 0.8 * min(n, d) else "full"
-
-
-def _check_truncated(n_components: Any, most: int, solver: str) -> None:
-    if isinstance(n_components, str):
-        raise ParameterError(
-            "n_components",
-            n_components,
-            "a number",
-            message=f"n_components={n_components!r} cannot be a string with svd_solver='{solver}'",
-        )
-    if isinstance(n_components, float) or n_components is None:
-        return
-    if not 1 <= n_components <= most:
-        raise _out_of_range(n_components, 1, most, f"with svd_solver='{solver}'")
-    if solver == "arpack" and n_components == most:
-        raise ParameterError(
-            "n_components",
-            n_components,
-            f"less than {most}",
-            message=f"n_components={n_components!r} must be strictly less than "
-            f"min(n_samples, n_features)={most!r} with svd_solver='{solver}'",
-        )
-
-
-def _out_of_range(n_components: Any, least: int, most: int, when: str) -> ParameterError:
-    limit = f"min(n_samples, n_features)={most!r}"
-    message = f"n_components={n_components!r} must be between {least} and {limit} {when}"
-    return ParameterError("n_components", n_components, f"an integer from {least} to {most}", message=message)

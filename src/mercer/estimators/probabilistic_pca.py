@@ -21,21 +21,13 @@ from mercer.errors import DataError, MissingValuesError, ParameterError, Remedy,
 from mercer.estimators._base import COMMON_CONSTRAINTS, fit_method
 from mercer.estimators._cross_validation import cross_validate
 from mercer.estimators._linear import LINEAR_ATTRIBUTES, LinearEstimator, cast_if_representable, completed
-from mercer.estimators._linear_solve import (
-    OVERFLOW,
-    LinearProblem,
-    PrincipalAxes,
-    is_small,
-    solve_principal_axes,
-    solve_small,
-)
+from mercer.estimators._linear_solve import OVERFLOW, LinearProblem, PrincipalAxes, plan_problem, solve_problem
 from mercer.estimators._missing_data import MAX_TRIED, FactorModel, MissingDataFit, PatternRows, fit_missing
 from mercer.numerics.blocking import block_rows
-from mercer.numerics.random_state import as_generator, lazy_generator
+from mercer.numerics.random_state import as_generator
 from mercer.numerics.rounding import TINY
 from mercer.numerics.threads import working
 from mercer.planning.plan import Plan
-from mercer.planning.plan_linear import plan_linear, plan_small
 from mercer.planning.plan_missing import ExpectationMaximization, plan_missing
 from mercer.storable import Stored
 from mercer.text import counted, listed
@@ -254,49 +246,36 @@ class ProbabilisticPCA(LinearEstimator):
         data, weights = apply_sample_weight(data, sample_weight)
         if has_missing(data):
             return self._plan_missing(data)
-        budget, n_components = self.resources(), None if self.n_components == "cv" else self.n_components
-        problem = self._problem(data, weights, n_components, budget=budget)
-        small = weights is None and is_small(data, self.svd_solver)
-        return plan_small(problem.sizes) if small else plan_linear(problem.sizes, budget)
+        n_components = None if self.n_components == "cv" else self.n_components
+        return plan_problem(self._problem(data, weights, n_components), self.resources)
 
     def _fit_complete(self, data: Dataset, weights: NDArray | None) -> None:
         """The closed form. Raises MissingValuesError if a value is missing."""
-        n_components, budget, rng = self.n_components, self.resources(), lazy_generator(self.random_state)
+        n_components, rng = self.n_components, self._rng()
         if n_components == "cv":
-            n_components = cross_validate(data, weights, self.standardize, budget, rng())
-        problem = self._problem(data, weights, n_components, rng=rng, budget=budget, progress=self.progress)
-        if weights is None and is_small(data, self.svd_solver):
-            found = solve_small(data.load(), problem)
-        else:
-            found = solve_principal_axes(problem, plan_linear(problem.sizes, budget))
-        self._store(found, problem.dtype)
+            n_components = cross_validate(data, weights, self.standardize, self.resources(), rng())
+        problem = self._problem(data, weights, n_components)._replace(rng=rng)
+        self._store(solve_problem(problem, self.resources), problem.dtype)
 
-    def _problem(self, data: Dataset, weights: NDArray | None, n_components: Any, **options: Any) -> LinearProblem:
-        problem = LinearProblem(
-            data=data,
-            weights=weights,
-            n_components=n_components,
-            standardize=self.standardize,
-            svd_solver=self.svd_solver,
-            tol=self.tol,
-            feature_names=getattr(self, "feature_names_in_", None),
-            **{"rng": lazy_generator(self.random_state), **options},
-        )
+    def _problem(self, data: Dataset, weights: NDArray | None, n_components: Any) -> LinearProblem:
+        given = {"standardize": self.standardize, "svd_solver": self.svd_solver, "tol": self.tol}
+        problem = self._linear_problem(data, weights, n_components, **given)
         _check_n_components(n_components, max(len(data), problem.n_possible), data.shape[1])
         return problem
 
     def _store(self, found: PrincipalAxes, dtype: Any) -> None:
         """Set the attributes of a closed form: the noise is in all d − k directions that were not kept."""
-        weight, unit, d, k = found.total_weight, found.unit, len(found.mean), len(found.eigenvalues)
+        weight, unit, k = found.moments.total_weight, found.unit, len(found.eigenvalues)
+        d, scale = len(found.moments.mean), found.moments.scale
         _check_range(found.total / weight, unit)
         super()._store(found, dtype)
         noise = found.dropped / weight / (d - k) if d > k else 0.0
         self.noise_variance_ = float(noise * unit * unit)
         variances = np.append(found.eigenvalues / weight, np.full(d - k, noise))
         present = variances > np.finfo(float).eps * variances.max(initial=0.0)
-        scale = np.broadcast_to(1.0 if found.scale is None else found.scale, d)
         logs = np.log(2 * np.pi * variances[present]).sum() + present.sum() * (1 + 2 * np.log(unit))
-        self.log_likelihood_ = float(-weight * (logs / 2 + np.log(scale).sum()))
+        logs += 0.0 if scale is None else 2 * np.log(scale).sum()
+        self.log_likelihood_ = float(-weight * logs / 2)
         self.n_missing_, self.n_iter_ = np.zeros(d, dtype=np.int64), 1
         self._observed_weight = np.full(d, weight)
         self._warn_if_saturated()

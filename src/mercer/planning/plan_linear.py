@@ -90,15 +90,14 @@ class LinearSizes(NamedTuple):
         return product_flops(self.n_samples, self.n_features, _BLOCK, self.nnz) + reading + own
 
 
-def plan_small(sizes: LinearSizes) -> Plan:
-    """The plan of a small dense array in memory."""
-    n, d = sizes.n_samples, sizes.n_features
-    route, reason = _BY_NAME.get(sizes.svd_solver), "requested by svd_solver."
+def plan_small(n: int, d: int, svd_solver: str = "auto", tol: float = 0.0) -> Plan:
+    """The plan of n x d values in a small dense array in memory."""
+    route, reason = _BY_NAME.get(svd_solver), "requested by svd_solver."
     if route is None:
         route, reason = "scatter" if n >= 10 * d else "gram" if d >= 10 * n else "rows", "a small matrix."
     side = min(n, d)
     memory, flops = 8 * (3 * n * d + 6 * side * side), float(n) * d * side
-    return Plan(route, _DENSE, memory, reason, sizes.tol or IN_MEMORY_TOL, 1, flops)
+    return Plan(route, _DENSE, memory, reason, tol or IN_MEMORY_TOL, 1, flops)
 
 
 def plan_linear(sizes: LinearSizes, budget: Budget) -> Plan:
