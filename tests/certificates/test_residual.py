@@ -224,15 +224,15 @@ def test_no_components_are_nothing_to_certify():
     assert certificate.certified and certificate.n_components == 0 and len(str(certificate).splitlines()) == 1
 
 
-def test_short_and_general_form_agree():
-    from mercer.certificates import residual
-
+def test_separated_eigenvalues_are_known_to_their_own_errors():
     for seed in range(10):
         _, _, pairs, bound = perturbed_pairs(SPECTRA["linear"], 4, 1e-7, seed)
         certificate = certify(pairs, tol=1e-8, bound=bound, evidence="")
-        assert certificate.is_separated
-        short, general = residual._separated_bounds(certificate), residual._general_bounds(certificate)
-        assert short.n_complete == general.n_complete == 4 and general.clusters == ()
-        assert np.all(short.lower <= general.lower + 1e-14) and np.all(general.upper <= short.upper + 1e-14)
-        assert_allclose(short.angles, general.angles, rtol=0.05)
-        assert short.angles.max() < ANGLE
+        assert certificate.is_separated and certificate.n_complete == 4 and certificate.clusters == ()
+        radius = certificate.residuals + certificate.error + 1e-14
+        assert np.all(certificate.values - radius <= certificate.lower)
+        assert np.all(certificate.upper <= certificate.values + radius)
+        gaps = certificate.values - np.append(certificate.values[1:], certificate.bound)
+        gaps[1:] = np.minimum(gaps[1:], gaps[:-1])
+        assert_allclose(certificate.angles, radius / gaps, rtol=0.05)
+        assert certificate.angles.max() < ANGLE

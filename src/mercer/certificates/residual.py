@@ -152,7 +152,21 @@ class ResidualCertificate(Certificate):
 
     @cached_property
     def _bounds(self) -> _Bounds:
-        return _separated_bounds(self) if self.is_separated else _general_bounds(self)
+        theta, size, below = self.values, self.residual_norm + self.error, self.ritz_error + self.error
+        if not len(theta):
+            return _Bounds(theta, theta, theta, (), 0)
+        gap = theta - self.bound
+        positive = np.maximum(gap, 0)
+        quadratic = 2 * size * (size / (positive + np.hypot(positive, 2 * size) + TINY))
+        upper = np.where(gap > 0, theta + quadratic, max(self.bound, 0.0) + size) + below
+        lower, upper = _own_intervals(theta, self.measured + self.own_error, theta - below, upper, self.bound)
+        n_complete = int(np.sum(np.logical_and.accumulate(gap > 0)))
+        if self.complete or (self.bound <= 2 * self._rounding and (lower[n_complete:] <= 0).all()):
+            n_complete = len(theta)  # also if all others are zero, like the last of these
+        edges = _cluster_edges(theta, self.measured + self.error)
+        angles = _angles(self, lower, upper, edges, n_complete)
+        clusters = tuple((int(start), int(stop)) for start, stop in pairwise(edges) if stop - start > 1)
+        return _Bounds(lower, upper, angles, clusters, n_complete)
 
     # ------------------------------------------------------------------ in the unit of the eigenvalues
 
@@ -188,7 +202,7 @@ class ResidualCertificate(Certificate):
 
     @cached_property
     def is_zero(self) -> NDArray:
-        """Components whose eigenvalue cannot be told from zero; it is reported as zero."""
+        """Components whose eigenvalue cannot be distinguished from zero; it is reported as zero."""
         if self.is_separated and not self.zeros:
             return np.zeros(self.n_components, dtype=bool)
         return self.lower <= 0
@@ -241,14 +255,14 @@ class ResidualCertificate(Certificate):
             scaled = values * self.unit * self.unit
         return np.where((scaled < TINY) & (values > 0), TINY, scaled)
 
-    # ------------------------------------------------------------------ the same result in other words
+    # ------------------------------------------------------------------ what a fit stores
 
     def with_zeros(self, zero: NDArray) -> Self:
-        """The same where these eigenvalues are reported as zero: their intervals reach to it."""
+        """The certificate of a fit that reports these eigenvalues as zero: their intervals reach to it."""
         return replace(self, zeros=tuple(np.flatnonzero(zero).tolist())) if np.any(zero) else self
 
     def for_attributes(self, unit: float, stored_unit: float) -> Self:
-        """The same for eigenvalues times unit², and attributes that are rounded to `stored_unit`."""
+        """The certificate for eigenvalues times unit², and attributes that are rounded to `stored_unit`."""
         if unit == self.unit and stored_unit == self.stored_unit:  # nearly always
             return self
         return replace(self, unit=unit, stored_unit=stored_unit)
@@ -281,18 +295,17 @@ class ResidualCertificate(Certificate):
     def sentences(self) -> list[str]:
         if not self.n_components:
             return [self.summary]
-        lines = [self.summary]
-        worst = int(np.argmax(self.relative_residuals))
-        largest = self.relative_residuals[worst]
-        limit = "within" if self.converged else "NOT within"
-        detail = f"largest {largest:.1e} of component {worst + 1}" if largest else "all are rounding"
-        lines.append(f"Relative residuals {limit} the tolerance {self.tol:.0e}: {detail}.")
+        relative = self.relative_residuals
+        worst, limit = int(np.argmax(relative)), "within" if self.converged else "NOT within"
+        detail = f"largest {relative[worst]:.1e} of component {worst + 1}" if relative[worst] else "all are rounding"
+        lines = [self.summary, f"Relative residuals {limit} the tolerance {self.tol:.0e}: {detail}."]
         if self.n_zero:
             lines.append(f"{counted(self.n_zero, 'eigenvalue')} of them zero to rounding.")
         known = "Completeness is not established" if self.n_complete < self.n_components else "No eigenvalue was missed"
         after = f" after component {self.n_complete}" if 0 < self.n_complete < self.n_components else ""
         lines.append(f"{known}{after}: all others are at most {number(self.bound_beyond)} ({self.evidence}).")
-        return [*lines, *self._about_directions(), self._cost]
+        cost = f"Cost: {counted(self.n_passes, 'pass')}, {counted(self.n_products, 'product')}."
+        return [*lines, *self._about_directions(), cost]
 
     def _about_directions(self) -> list[str]:
         lines = []
@@ -300,9 +313,8 @@ class ResidualCertificate(Certificate):
         if len(sure):
             where = sure[np.argmax(self.angles[sure])]
             condition = "" if where < self.n_complete else ", if no eigenvalue was missed"
-            lines.append(
-                f"Directions: sine of the error at most {self.angles[where]:.1e} (component {where + 1}){condition}."
-            )
+            error = f"sine of the error at most {self.angles[where]:.1e} (component {where + 1})"
+            lines.append(f"Directions: {error}{condition}.")
         lines += [
             f"Directions of components {start + 1}–{stop} are determined as a span: equal eigenvalues, to rounding."
             for start, stop in self.clusters
@@ -312,10 +324,6 @@ class ResidualCertificate(Certificate):
             names = listed((i + 1 for i in self.unresolved), 10)
             lines.append(f"Not determined to {ANGLE}: the direction of component {names}.")
         return lines
-
-    @property
-    def _cost(self) -> str:
-        return f"Cost: {counted(self.n_passes, 'pass')}, {counted(self.n_products, 'product')}."
 
 
 def certify(
@@ -362,34 +370,6 @@ def certify(
     measured = pairs.residual_norm
     tilt = min(pairs.ritz_error, measured) if 4 * k < n else measured
     return replace(certificate, residual_norm=measured, ritz_error=tilt)
-
-
-def _separated_bounds(c: ResidualCertificate) -> _Bounds:
-    """Every eigenvalue is alone within its own error."""
-    radius = c.measured + c.error
-    if not len(radius):
-        return _Bounds(radius, radius, radius, (), 0)
-    gaps = c.values - np.append(c.values[1:], c.bound)
-    gaps[1:] = np.minimum(gaps[1:], gaps[:-1])
-    angles = radius / (gaps * (1 - 1 / _SEPARATED))
-    return _Bounds(c.values - radius, c.values + radius, angles, (), len(radius))
-
-
-def _general_bounds(c: ResidualCertificate) -> _Bounds:
-    """Intervals and angles where eigenvalues may be close to each other or to the bound."""
-    theta, size, below = c.values, c.residual_norm + c.error, c.ritz_error + c.error
-    gap = theta - c.bound
-    positive = np.maximum(gap, 0)
-    quadratic = 2 * size * (size / (positive + np.hypot(positive, 2 * size) + TINY))
-    upper = np.where(gap > 0, theta + quadratic, max(c.bound, 0.0) + size) + below
-    lower, upper = _own_intervals(theta, c.measured + c.own_error, theta - below, upper, c.bound)
-    n_complete = int(np.sum(np.logical_and.accumulate(gap > 0)))
-    if c.complete or (c.bound <= 2 * (7 * c.floor + c.error) and (lower[n_complete:] <= 0).all()):
-        n_complete = len(theta)  # also if all others are zero, like the last of these
-    edges = _cluster_edges(theta, c.measured + c.error)
-    angles = _angles(c, lower, upper, edges, n_complete)
-    clusters = tuple((int(start), int(stop)) for start, stop in pairwise(edges) if stop - start > 1)
-    return _Bounds(lower, upper, angles, clusters, n_complete)
 
 
 def _own_intervals(
