@@ -6,7 +6,7 @@ the first sentence tells whether the iteration came to rest, and that another st
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from mercer.certificates.certificate import Certificate
 from mercer.storable import storable
@@ -130,18 +130,19 @@ class MissingDataCertificate(Certificate):
 
     @property
     def summary(self) -> str:
+        passes = counted(self.n_iter, "pass")
         if self.stopped_early:
-            return f"Optimum not reached: EM stopped early after {self._passes}, when the validation error increased."
+            return f"Optimum not reached: EM stopped early after {passes}, when the validation error increased."
         gain = f"; the last step gained {self.gain:.1e} nats per observed value" if math.isfinite(self.gain) else ""
         if not self.converged:
-            return f"Optimum not reached: EM was stopped after {self._passes}{gain}."
+            return f"Optimum not reached: EM was stopped after {passes}{gain}."
         if not self.certified:
-            return f"Optimum not established: EM ended after {self._passes}{gain}; the tolerance is too large."
-        return f"Local optimum at best: EM converged after {self._passes}{gain}; {_ELSEWHERE}."
+            return f"Optimum not established: EM ended after {passes}{gain}; the tolerance is too large."
+        return f"Local optimum at best: EM converged after {passes}{gain}; {_ELSEWHERE}."
 
-    @property
-    def _passes(self) -> str:
-        return counted(self.n_iter, "pass")
+    def for_attributes(self, unit: float, stored_unit: float) -> Self:
+        """The certificate itself: it contains no eigenvalues."""
+        return self
 
     def sentences(self) -> list[str]:
         total = self.n_samples * self.n_features

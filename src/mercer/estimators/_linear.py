@@ -203,20 +203,20 @@ class LinearEstimator(Estimator):
     def spectrum(self) -> Eigenspectrum:
         """Eigenvalues of the scatter matrix with their intervals."""
         certificate, degrees = self.certificate_, self._total_weight - self._ddof
-        no_variances = np.full(self.n_features_in_, np.nan)
+        known: dict[str, Any] = {"lower": np.full(self.n_components_, np.nan)}
+        known["upper"] = known["lower"]
+        if hasattr(certificate, "lower"):
+            known = {name: getattr(certificate, name) for name in ("lower", "upper", "bound_beyond", "unresolved")}
+            known["total_error"] = certificate.trace_error(self.total_variance_ * max(degrees, 0.0))
         return Eigenspectrum(
             eigenvalues=self._eigenvalues,
-            lower=certificate.lower,
-            upper=certificate.upper,
             variances=np.asarray(self.explained_variance_, np.float64),
             total=self.total_variance_,
             complete=self.n_components_ >= self._n_possible,
             total_weight=self._total_weight,
             ddof=self._ddof,
-            feature_variances=self._feature_squares / degrees if degrees > 0 else no_variances,
-            bound_beyond=certificate.bound_beyond,
-            unresolved=certificate.unresolved,
-            total_error=certificate.trace_error(self.total_variance_ * max(degrees, 0.0)),
+            feature_variances=self._feature_squares / (degrees if degrees > 0 else np.nan),
+            **known,
         )
 
     def training_set(self) -> None:

@@ -26,9 +26,12 @@ from numpy.typing import NDArray
 
 from mercer.certificates.optimum import MissingDataCertificate
 from mercer.errors import MercerWarning, Remedy
+from mercer.estimators._linear import completed
+from mercer.estimators._linear_solve import Moments, PrincipalAxes
 from mercer.linalg.eigen import column_signs
 from mercer.numerics.rounding import power_of_two
 from mercer.numerics.threads import parallel
+from mercer.planning.plan import Plan
 from mercer.text import counted
 
 MAX_TRIED = 100  # components that n_components="cv" compares at most
@@ -278,17 +281,12 @@ class ExpectedStatistics(NamedTuple):
 
 def expected_statistics(rows: PatternRows, model: FactorModel, n_threads: int) -> ExpectedStatistics:
     """One pass over all rows. A few pieces at a time, added in fixed order: equal bits on any number of threads."""
-    pieces, total = rows.pieces(model.k), None
+    pieces, total = rows.pieces(model.k), list[Any]()
     for first in range(0, len(pieces), 2 * n_threads):
         some = pieces[first : first + 2 * n_threads]
         for found in parallel(lambda piece: Posterior(rows, model, piece).statistics(), some, n_threads):
-            total = found if total is None else _add(total, found)
-    assert total is not None
-    return total
-
-
-def _add(left: ExpectedStatistics, right: ExpectedStatistics) -> ExpectedStatistics:
-    return ExpectedStatistics._make(one + other for one, other in zip(left, right, strict=True))  # type: ignore[operator]
+            total = [one + more for one, more in zip(total, found, strict=True)] if total else list(found)
+    return ExpectedStatistics._make(total)
 
 
 def _unpack(triangles: NDArray, k: int) -> NDArray:
@@ -351,33 +349,23 @@ def em_step(rows: PatternRows, state: State, n_threads: int) -> tuple[State, flo
     if alpha is not None:
         precisions[:, own, own] += alpha
     inverses = np.linalg.inv(precisions)
-    W, mean = _regress(rows, found, inverses / model.noise)
-    cov = None if alpha is None else inverses
-    noise = _residual_variance(rows, found, second, W, mean, cov)
-    strength = float(alpha[0]) if state.prior == "normal" and alpha is not None else None
-    W, cov = _expand_parameters(W, cov, _unpack(found.latent[None], k)[0], float(rows.weights.sum()), strength)
-    alpha = None if alpha is None else _relevance(W, cov, state.prior, rows.variance)
-    return State(FactorModel(W, noise, mean, cov), state.prior, alpha), found.log_likelihood - state.penalty
-
-
-def _regress(rows: PatternRows, found: ExpectedStatistics, inverses: NDArray) -> tuple[NDArray, NDArray]:
-    """Each column regressed on the factors and a constant."""
-    solved = np.matmul(inverses, np.stack([found.cross, found.first], axis=2))
+    # each column regressed on the factors and a constant
+    solved = np.matmul(inverses / model.noise, np.stack([found.cross, found.first], axis=2))
     explained = np.einsum("jk,jk->j", found.first, solved[:, :, 0])
     free = rows.observed_weight - np.einsum("jk,jk->j", found.first, solved[:, :, 1])
     mean = (rows.sums - explained) / np.maximum(free, 1e-12 * rows.observed_weight)
-    return solved[:, :, 0] - mean[:, None] * solved[:, :, 1], mean
-
-
-def _residual_variance(
-    rows: PatternRows, found: ExpectedStatistics, second: NDArray, W: NDArray, mean: NDArray, cov: NDArray | None
-) -> float:
-    """⟨(x − Wz − mean)²⟩ over all observed values."""
+    W = solved[:, :, 0] - mean[:, None] * solved[:, :, 1]
+    cov = None if alpha is None else inverses
+    # ⟨(x − Wz − mean)²⟩ over all observed values
     squares = W[:, :, None] * W[:, None, :]
     spread = np.einsum("jkl,jkl->", second, squares if cov is None else squares + cov)
     cross = np.sum(W * found.cross) + mean @ rows.sums - mean @ np.einsum("jk,jk->j", W, found.first)
     rest = rows.total_squares - 2 * cross + spread + mean**2 @ rows.observed_weight
-    return float(max(rest / rows.observed_weight.sum(), _LEAST_NOISE * rows.variance))
+    noise = float(max(rest / rows.observed_weight.sum(), _LEAST_NOISE * rows.variance))
+    strength = float(alpha[0]) if state.prior == "normal" and alpha is not None else None
+    W, cov = _expand_parameters(W, cov, _unpack(found.latent[None], k)[0], float(rows.weights.sum()), strength)
+    alpha = None if alpha is None else _relevance(W, cov, state.prior, rows.variance)
+    return State(FactorModel(W, noise, mean, cov), state.prior, alpha), found.log_likelihood - state.penalty
 
 
 def _expand_parameters(
@@ -540,20 +528,13 @@ def hold_out(X: NDArray, weights: NDArray, fraction: float, rng: np.random.Gener
     return found
 
 
-class Validation(NamedTuple):
-    """Numbers of components that were tried, their errors, and where EM ended with the best of them."""
-
-    n_values: int
-    tried: tuple[int, ...]
-    errors: tuple[float, ...]
-    ascent: Ascent
-    center: NDArray
-
-
 def _validate(
     held_out: list[HeldOut], candidates: list[int], prior: str | None, tol: float, options: dict[str, Any]
-) -> Validation:
-    """EM without the held-out values, for each number of components until larger ones stop to improve the error."""
+) -> tuple[Ascent, dict[str, Any]]:
+    """EM without the held-out values, for each number of components until larger ones stop to improve the error.
+
+    Returns where it ended with the best of them, around the means of all values, and fields of the certificate.
+    """
     if len(candidates) > 1:
         tol *= _LOOSE
     else:
@@ -571,8 +552,14 @@ def _validate(
         if n_worse >= _TRIES:
             break
     assert best is not None
-    n_values = sum(len(held.truth) for held in held_out)
-    return Validation(n_values, tuple(errors), tuple(errors.values()), best, held_out[0].center)
+    model = best.state.model
+    best = best._replace(state=replace(best.state, model=replace(model, mean=model.mean + held_out[0].center)))
+    return best, {
+        "n_validation": sum(len(held.truth) for held in held_out),
+        "validation_error": min(errors.values()),
+        "tried": tuple(errors),
+        "errors": tuple(errors.values()),
+    }
 
 
 def _ladder(most: int) -> list[int]:
@@ -585,65 +572,86 @@ def _ladder(most: int) -> list[int]:
 
 
 class MissingDataFit(NamedTuple):
-    """A model along its principal axes, for columns that were divided by `scale` after `center` was subtracted."""
+    """The distribution along its principal axes, and what does not follow from these."""
 
-    model: FactorModel
-    center: NDArray
-    scale: NDArray
+    axes: PrincipalAxes
+    noise: float  # divided by unit²
     log_likelihood: float
     observed_weight: NDArray
-    certificate: MissingDataCertificate
-    warnings: tuple[MercerWarning, ...]
 
 
 def fit_missing(
     X: NDArray,
     weights: NDArray,
+    plan: Plan,
     *,
     n_components: int | str,
-    prior: str | None,
-    tol: float,
-    max_iter: int,
     validation_fraction: float,
     standardize: bool,
+    n_empty: int,
     n_threads: int,
     rng: np.random.Generator,
-    progress: Any = None,
+    progress: Any,
 ) -> MissingDataFit:
     """Fit a factor model to X, in which no row and no column lacks all values, with positive weights.
 
     `n_components` is an integer or "cv". EM uses at most d − 1 factors, since the smallest variance is the noise;
-    further ones have zero loadings.
+    further ones have zero loadings. `n_empty` rows without any value were left out.
     """
     center, scale, deviations = _center_columns(X, weights, standardize)
-    Z = (X - center) / scale
+    Z, prior = (X - center) / scale, plan.solver.prior or None
     rows, d = PatternRows.from_array(Z, weights), X.shape[1]
     k = None if n_components == "cv" else min(int(n_components), max(1, d - 1))
-    validation = None
+    validation: dict[str, Any] = {}
     if rows.total_squares == 0 or k == 0:  # in closed form
         noise = rows.total_squares / float(rows.observed_weight.sum())
         W = np.zeros((d, 1 if k is None else k))
         ascent = Ascent(State(FactorModel(W, noise, np.zeros(d))), 1, 0.0, True)
     else:
         held_out = hold_out(Z, weights, validation_fraction, rng) if validation_fraction or k is None else []
-        options = {"max_iter": max_iter, "n_threads": n_threads, "progress": progress}
+        options = {"max_iter": plan.solver.max_iter, "n_threads": n_threads, "progress": progress}
         if held_out:
             candidates = [k] if k is not None else _ladder(max(1, min(*X.shape, MAX_TRIED + 1) - 1))
-            validation = _validate(held_out, candidates, prior, tol, options)
-            ascent = _continue(rows, validation, tol, options)
+            before, validation = _validate(held_out, candidates, prior, plan.tol, options)
+            ascent = _continue(rows, before, plan.tol, options)
         else:
-            ascent = maximize(rows, initial_state(rows, k or 1, prior), tol=tol, **options)
-    model = _along_axes(ascent.state.model, n_components)
-
-    return MissingDataFit(
-        model,
-        center,
-        scale,
-        float(weights @ model.log_density(rows) - rows.observed_weight @ np.log(scale)),
-        rows.observed_weight,
-        _certificate(X, rows, prior, ascent, validation),
-        tuple(_warnings(rows, deviations, standardize, ascent)),
+            ascent = maximize(rows, initial_state(rows, k or 1, prior), tol=plan.tol, **options)
+    model, missing = replace(ascent.state.model, loadings_cov=None), np.isnan(X)
+    certificate = MissingDataCertificate(
+        n_samples=len(X) + n_empty,
+        n_features=d,
+        n_missing=int(missing.sum()) + n_empty * d,
+        n_incomplete=int(missing.any(axis=1).sum()) + n_empty,
+        n_empty=n_empty,
+        n_patterns=len(np.unique(rows.masks, axis=0)),
+        prior=plan.solver.prior,
+        n_iter=ascent.n_passes,
+        gain=float(ascent.gain),
+        converged=bool(ascent.converged),
+        stopped_early=bool(ascent.stopped_early),
+        **validation,
     )
+    n_more = 0 if k is None else int(n_components) - model.k
+    V, lengths, _ = np.linalg.svd(model.loadings, full_matrices=False)
+    axes, lengths = np.pad((V * column_signs(V)).T, ((0, n_more), (0, 0))), np.pad(lengths, (0, n_more))
+    weight, mean = float(weights.sum()), center + scale * model.mean
+    squares = weight * ((model.loadings**2).sum(axis=1) + model.noise)
+    moments = Moments(mean, squares, deviations == 0, weight, len(X), len(X), scale if standardize else None)
+    found = PrincipalAxes(
+        axes=completed(axes, lengths > 0),
+        eigenvalues=weight * (lengths**2 + model.noise),
+        total=weight * (float((lengths**2).sum()) + d * model.noise),
+        dropped=weight * (d - len(lengths)) * model.noise,
+        n_possible=min(len(X), d),
+        moments=moments,
+        certificate=certificate,
+        plan=plan,
+        warnings=tuple(_warnings(rows, deviations, standardize, ascent)),
+        units=None,
+        unit=1.0 if standardize else float(scale[0]),
+    )
+    log_likelihood = float(weights @ model.log_density(rows) - rows.observed_weight @ np.log(scale))
+    return MissingDataFit(found, model.noise, log_likelihood, rows.observed_weight)
 
 
 def _center_columns(X: NDArray, weights: NDArray, standardize: bool) -> tuple[NDArray, NDArray, NDArray]:
@@ -666,48 +674,15 @@ def _center_columns(X: NDArray, weights: NDArray, standardize: bool) -> tuple[ND
     return first + mean * unit, scale, deviations
 
 
-def _continue(rows: PatternRows, validation: Validation, tol: float, options: dict[str, Any]) -> Ascent:
+def _continue(rows: PatternRows, before: Ascent, tol: float, options: dict[str, Any]) -> Ascent:
     """EM over all values, from where it ended without those that were held out."""
-    before = validation.ascent
-    model = replace(before.state.model, mean=before.state.model.mean + validation.center)
     if before.stopped_early:
         options = {**options, "max_iter": _AFTERWARDS}
-    ascent = maximize(rows, replace(before.state, model=model), tol=tol, **options)
+    ascent = maximize(rows, before.state, tol=tol, **options)
     return ascent._replace(
         n_passes=before.n_passes + ascent.n_passes,
         converged=ascent.converged and not before.stopped_early,
         stopped_early=before.stopped_early,
-    )
-
-
-def _along_axes(model: FactorModel, n_components: int | str) -> FactorModel:
-    """The same distribution with orthogonal loadings, longest first, and zero loadings of further factors."""
-    V, lengths, _ = np.linalg.svd(model.loadings, full_matrices=False)
-    n_more = 0 if n_components == "cv" else int(n_components) - model.k
-    W = np.pad(V * column_signs(V) * lengths, ((0, 0), (0, n_more)))
-    return FactorModel(W, model.noise, model.mean)
-
-
-def _certificate(
-    X: NDArray, rows: PatternRows, prior: str | None, ascent: Ascent, validation: Validation | None
-) -> MissingDataCertificate:
-    missing = np.isnan(X)
-    return MissingDataCertificate(
-        n_samples=len(X),
-        n_features=X.shape[1],
-        n_missing=int(missing.sum()),
-        n_incomplete=int(missing.any(axis=1).sum()),
-        n_empty=0,
-        n_patterns=len(np.unique(rows.masks, axis=0)),
-        prior=prior or "",
-        n_iter=ascent.n_passes,
-        gain=float(ascent.gain),
-        converged=bool(ascent.converged),
-        stopped_early=bool(ascent.stopped_early),
-        n_validation=0 if validation is None else validation.n_values,
-        validation_error=np.nan if validation is None else min(validation.errors),
-        tried=() if validation is None else validation.tried,
-        errors=() if validation is None else validation.errors,
     )
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -17,12 +16,12 @@ from mercer.compat.sklearn_private import Interval, RealNotInt, StrOptions
 from mercer.contract import Eigenspectrum, LinearMap, Projection
 from mercer.data.dataset import ArrayDataset, Dataset
 from mercer.data.validation import apply_sample_weight, check_sample_weight, has_missing, raise_nonfinite
-from mercer.errors import DataError, MissingValuesError, ParameterError, Remedy, warn, warn_each
+from mercer.errors import DataError, MissingValuesError, ParameterError, Remedy, warn
 from mercer.estimators._base import COMMON_CONSTRAINTS, fit_method
 from mercer.estimators._cross_validation import cross_validate
-from mercer.estimators._linear import LINEAR_ATTRIBUTES, LinearEstimator, cast_if_representable, completed
+from mercer.estimators._linear import LINEAR_ATTRIBUTES, LinearEstimator
 from mercer.estimators._linear_solve import OVERFLOW, LinearProblem, PrincipalAxes, plan_problem, solve_problem
-from mercer.estimators._missing_data import MAX_TRIED, FactorModel, MissingDataFit, PatternRows, fit_missing
+from mercer.estimators._missing_data import MAX_TRIED, FactorModel, PatternRows, fit_missing
 from mercer.numerics.blocking import block_rows
 from mercer.numerics.random_state import as_generator
 from mercer.numerics.rounding import TINY
@@ -302,18 +301,19 @@ class ProbabilisticPCA(LinearEstimator):
                 found = fit_missing(
                     np.asarray(rows, dtype=np.float64),
                     weights,
+                    plan,
                     n_components=self._n_factors(rows.shape),
-                    prior=self.prior,
-                    tol=self.tol or _TOL,
-                    max_iter=int(self.max_iter),
                     validation_fraction=float(self.validation_fraction),
                     standardize=self.standardize,
+                    n_empty=n_empty,
                     n_threads=budget.threads,
-                    rng=as_generator(self.random_state),
+                    rng=self._rng()(),
                     progress=progress,
                 )
-            self.plan_ = plan
-            self._store_missing(found, weights, n_empty, np.float32 if data.dtype == np.float32 else np.float64)
+            self._store(found.axes, np.float32 if data.dtype == np.float32 else np.float64)
+            self.noise_variance_ = float(found.noise * found.axes.unit * found.axes.unit)
+            self.log_likelihood_, self.n_iter_ = found.log_likelihood, self.certificate_.n_iter
+            self._observed_weight = found.observed_weight
         self.n_samples_, self.n_missing_ = n_samples, n_missing
 
     def _n_factors(self, shape: tuple[int, int]) -> int | str:
@@ -348,39 +348,6 @@ class ProbabilisticPCA(LinearEstimator):
                 f"{listed(repr(names[j]) for j in empty)}. Drop them.",
                 column=str(names[empty[0]]),
             )
-
-    def _store_missing(self, found: MissingDataFit, weights: NDArray, n_empty: int, dtype: Any) -> None:
-        W, noise, d = found.model.loadings, found.model.noise, len(found.center)
-        unit, weight = 1.0 if self.standardize else float(found.scale[0]), float(weights.sum())
-        lengths = np.sqrt((W**2).sum(axis=0))
-        variances, total = lengths**2 + noise, float((lengths**2).sum()) + d * noise
-        _check_range(total, unit)
-        axes = completed(np.divide(W, lengths, out=np.zeros_like(W), where=lengths > 0).T, lengths > 0)
-        mean = found.center + found.scale * found.model.mean
-        self.components_ = cast_if_representable(axes, dtype)
-        self.explained_variance_ = cast_if_representable(variances * unit * unit, dtype)
-        self.explained_variance_ratio_ = (variances / total if total > 0 else np.zeros(len(lengths))).astype(dtype)
-        self.singular_values_ = cast_if_representable(np.sqrt(weight * variances) * unit, dtype)
-        self.mean_ = cast_if_representable(mean, dtype)
-        if self.standardize:
-            self.scale_ = cast_if_representable(found.scale, dtype)
-        self.n_components_, self.n_iter_ = len(lengths), found.certificate.n_iter
-        self.noise_variance_, self.total_variance_ = float(noise * unit * unit), float(total * unit * unit)
-        self.reconstruction_error_ = float((d - len(lengths)) * noise * unit * unit)
-        self.log_likelihood_ = found.log_likelihood
-        self.certificate_ = replace(
-            found.certificate,
-            n_samples=found.certificate.n_samples + n_empty,
-            n_missing=found.certificate.n_missing + n_empty * d,
-            n_incomplete=found.certificate.n_incomplete + n_empty,
-            n_empty=n_empty,
-        )
-        self._mean64, self._total_weight, self._n_possible = mean, weight, min(len(weights), d)
-        self._eigenvalues = variances * weight * unit * unit
-        self._feature_squares = ((W**2).sum(axis=1) + noise) * weight * unit * unit
-        self._observed_weight = found.observed_weight
-        warn_each(found.warnings)
-        self._warn_if_saturated()
 
     def _warn_if_saturated(self) -> None:
         """Warn if a rule chose so many components that no direction is left for the noise."""
@@ -569,21 +536,10 @@ class ProbabilisticPCA(LinearEstimator):
 
     def spectrum(self) -> Eigenspectrum:
         """Eigenvalues Σw·λ; the intervals are NaN if values are missing."""
+        spectrum = super().spectrum()
         if hasattr(self.certificate_, "lower"):
-            return super().spectrum()
-        unknown = np.full(self.n_components_, np.nan)
-        return Eigenspectrum(
-            eigenvalues=self._eigenvalues,
-            lower=unknown,
-            upper=unknown,
-            variances=np.asarray(self.explained_variance_, np.float64),
-            total=self.total_variance_,
-            complete=self.n_components_ >= self._n_possible,
-            total_weight=self._total_weight,
-            ddof=0,
-            feature_variances=self._feature_squares / self._total_weight,
-            observed=1 - self.n_missing_ / self.n_samples_,
-        )
+            return spectrum
+        return spectrum._replace(observed=1 - self.n_missing_ / self.n_samples_)
 
     def project(self, rows: Any, *, rounding: bool = False) -> Projection:
         """Scores along the axes without shrinkage, and squared distances, of rows with imputed missing values."""
