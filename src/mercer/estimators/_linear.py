@@ -310,7 +310,7 @@ class LinearEstimator(Estimator):
         present, map = factors > 0, self._map(False)
         constant = np.log(factors[present]).sum() - 2 * np.log(map.scale).sum() - present.sum() * np.log(2 * np.pi)
         arguments = dict(mean=map.mean, scale=map.scale, axes=axes, inverse=inverse, outside=outside, constant=constant)
-        return partial(_log_likelihood, **arguments)
+        return partial(log_likelihood, **arguments)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log-likelihood of the rows.
@@ -348,7 +348,7 @@ class LinearEstimator(Estimator):
         return inverse, 1 / noise if noise > floor else 0.0, axes
 
 
-def _log_likelihood(
+def log_likelihood(
     rows: Any, mean: NDArray, scale: NDArray, axes: NDArray, inverse: NDArray, outside: float, constant: float
 ) -> NDArray:
     """Logarithms of the normal density with these inverse variances along the axes and outside them."""

@@ -26,7 +26,7 @@ from mercer.contract import LinearMap
 from mercer.data.dataset import Dataset
 from mercer.errors import DataError, ParameterError, Remedy, warn
 from mercer.estimators._base import COMMON_ATTRIBUTES, COMMON_CONSTRAINTS, fit_method
-from mercer.estimators._linear import LinearEstimator
+from mercer.estimators._linear import LinearEstimator, log_likelihood
 from mercer.estimators._linear_solve import OVERFLOW, LinearProblem, accumulate_rows
 from mercer.linalg.dense import leading_eigenpairs
 from mercer.linalg.eigen import column_signs
@@ -208,12 +208,14 @@ class FactorAnalysis(LinearEstimator):
             raise ParameterError(
                 "sample_weight", "given", "None", message="FactorAnalysis does not support sample_weight."
             )
-        plan, start = self._plan(data, None), self._noise_start(data.shape[1])
+        plan, start, k = self._plan(data, None), self._noise_start(data.shape[1]), self._n_factors(data)
         with working(self.progress, 2, "passes and iterations", self.resources().threads) as progress:
             columns = summarize_columns(self._problem(data), progress)
-            profile = ProfileLikelihood(columns.correlations, min(self._n_factors(data), int(columns.varying.sum())))
-            before, found = _maximize(profile, columns.relative(start), self.tol, self.max_iter, progress)
-        self._store_factors(columns, profile, before, found, self._n_factors(data))
+            profile = ProfileLikelihood(columns.correlations, min(k, int(columns.varying.sum())))
+            if start is not None:
+                start = np.log(start[columns.varying] / columns.variances[columns.varying])
+            before, found = _maximize(profile, start, self.tol, self.max_iter, progress)
+        self._store_factors(columns, profile, before, found, k)
         self.plan_ = plan
         return None
 
@@ -248,13 +250,13 @@ class FactorAnalysis(LinearEstimator):
     ) -> None:
         """Set the fitted attributes, and warn."""
         varying, variances = columns.varying, columns.variances[columns.varying]
-        loadings, noise = np.zeros((k, len(columns.mean))), np.zeros(len(columns.mean))
+        loadings, noise = np.zeros((k, len(varying))), np.zeros(len(varying))
         loadings[: profile.k, varying] = profile.loadings(found.x) * np.sqrt(variances)
         noise[varying] = np.exp(found.x) * variances
         self.components_ = loadings if self.rotation is None else rotate(loadings, self.rotation)
         self.noise_variance_, self.mean_, self.n_samples_ = noise, columns.mean, columns.n_samples
-        self.n_components_ = k
-        self.loglike_ = [columns.log_likelihood(value) for value in [*before, *found.values]]
+        self.n_components_, constant = k, np.log(2 * np.pi * variances).sum()
+        self.loglike_ = [float(-columns.n_samples / 2 * (constant + value)) for value in [*before, *found.values]]
         self.n_iter_ = len(self.loglike_) - 1
         at_floor = np.flatnonzero(varying)[found.x <= np.log(2 * _FLOOR)]
         held = f"{counted(len(at_floor), 'noise variance')} at the lower bound, where the likelihood still increases."
@@ -267,11 +269,6 @@ class FactorAnalysis(LinearEstimator):
             n_iter=self.n_iter_,
             notes=(held,) if len(at_floor) else (),
         )
-        self._warn_about_columns(varying, at_floor)
-        if not self.certificate_.converged:
-            self._warn_about_convergence()
-
-    def _warn_about_columns(self, varying: NDArray, at_floor: NDArray) -> None:
         names = [repr(name) for name in self.feature_names]
         if not varying.all():
             warn(f"Constant columns are left out: {listed(names[j] for j in np.flatnonzero(~varying))}.")
@@ -281,6 +278,8 @@ class FactorAnalysis(LinearEstimator):
                 f"the variance (Heywood case): {listed(names[j] for j in at_floor)}. Use fewer factors, or drop "
                 "columns that others determine."
             )
+        if not self.certificate_.converged:
+            self._warn_about_convergence()
 
     def _warn_about_convergence(self) -> None:
         if self.n_iter_ >= self.max_iter:
@@ -346,14 +345,14 @@ class FactorAnalysis(LinearEstimator):
         return precision
 
     def _log_density(self) -> Callable[[Any], NDArray]:
-        """The function that gives the log-likelihood of each row of a block; constant columns are left out."""
+        """The density of Ψ^−½(x − mean) ~ N(0, I + Vdiag(s²)Vᵀ), WΨ^−½ = UsVᵀ; constant columns are left out."""
         scaled, root = self._scaled_loadings()
-        factor = linalg.cho_factor(np.eye(len(scaled)) + scaled @ scaled.T, lower=True)
-        half = linalg.solve_triangular(factor[0], scaled, lower=True)
+        _, s, axes = linalg.svd(scaled, full_matrices=False)
         present = root > 0
-        log_determinant = 2 * np.log(np.diag(factor[0])).sum() - 2 * np.log(root[present]).sum()
-        constant = float(log_determinant + present.sum() * np.log(2 * np.pi))
-        return partial(_log_density, mean=self.mean_, root=root, half=half, constant=constant)
+        constant = 2 * np.log(root[present]).sum() - np.log1p(s * s).sum() - present.sum() * np.log(2 * np.pi)
+        scale = np.divide(1.0, root, out=np.full(len(root), np.inf), where=present)
+        arguments = {"axes": axes, "inverse": 1 / (1 + s * s), "outside": 1.0, "constant": constant}
+        return partial(log_likelihood, mean=self.mean_, scale=scale, **arguments)
 
     def _scaled_loadings(self) -> tuple[NDArray, NDArray]:
         """WΨ^−½ and Ψ^−½, zero for constant columns."""
@@ -379,17 +378,6 @@ class FactorAnalysis(LinearEstimator):
         return tags
 
 
-def _log_density(block: Any, mean: NDArray, root: NDArray, half: NDArray, constant: float) -> NDArray:
-    """−½(constant + ‖Ψ^−½(x − mean)‖² − ‖half·Ψ^−½(x − mean)‖²)."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        moved = ((block.toarray() if sparse.issparse(block) else block) - mean) * root
-        along = moved @ half.T
-        distances = np.einsum("ij,ij->i", moved, moved) - np.einsum("ij,ij->i", along, along)
-    if not np.isfinite(distances).all():
-        raise DataError(OVERFLOW)
-    return -(constant + distances) / 2
-
-
 # ---------------------------------------------------------------------- the data, in correlations
 
 
@@ -401,15 +389,6 @@ class ColumnSummary(NamedTuple):
     variances: NDArray  # divided by n, as maximum likelihood has it
     varying: NDArray
     correlations: "Correlations | RowCorrelations"
-
-    def relative(self, noise: NDArray | None) -> NDArray | None:
-        """log ψ in units of the variances."""
-        return None if noise is None else np.log(noise[self.varying] / self.variances[self.varying])
-
-    def log_likelihood(self, value: float) -> float:
-        """The log-likelihood of all rows for a value of F."""
-        d, variances = int(self.varying.sum()), self.variances[self.varying]
-        return float(-self.n_samples / 2 * (d * np.log(2 * np.pi) + value + np.log(variances).sum()))
 
 
 def summarize_columns(problem: LinearProblem, progress: Any) -> ColumnSummary:
