@@ -1,5 +1,6 @@
 """IncrementalPCA: any batches give the result of PCA on all rows; sketches keep their intervals."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -110,6 +111,17 @@ def test_attributes_are_computed_when_read_and_stay_when_set(X):
     model.components_ = -axes
     assert model.explained_variance_.shape == (2,)
     assert_array_equal(model.components_, -axes)
+
+
+@pytest.mark.parametrize("sketch_size", [None, 5])
+def test_shallow_copies_have_sums_of_their_own(X, sketch_size):
+    original = IncrementalPCA(2, sketch_size=sketch_size).partial_fit(X[:50])
+    copied = copy.copy(original).partial_fit(X[50:])
+    assert (original.n_samples_seen_, copied.n_samples_seen_) == (50, len(X))
+    for found, rows in ((original, X[:50]), (copied, X)):
+        expected = IncrementalPCA(2, sketch_size=sketch_size).fit(rows)
+        assert_allclose(found.mean_, expected.mean_, rtol=1e-13)
+        assert_allclose(found.total_variance_, expected.total_variance_, rtol=1e-12)
 
 
 def test_copies_continue_independently(X):

@@ -358,3 +358,9 @@ def test_attributes_of_different_length_raise():
     model.components_ = model.components_[:2]
     with pytest.raises(DataError):
         model.transform(X)
+
+
+def test_rules_by_name_need_all_eigenvalues():
+    with pytest.raises(ParameterError, match="cannot be a string with svd_solver='krylov'"):
+        ProbabilisticPCA("bic", svd_solver="krylov").fit(X)
+    assert ProbabilisticPCA(0.5, svd_solver="krylov").fit(X).n_components_ < X.shape[1]

@@ -23,8 +23,6 @@ from mercer.numerics.rounding import TINY
 from mercer.storable import storable
 from mercer.text import counted, listed, number
 
-_NARROW = 0.1  # width of an interval relative to its upper end, up to which an eigenvalue is called known
-
 
 @storable
 @dataclass(frozen=True, eq=False)
@@ -122,10 +120,11 @@ class SketchCertificate(Certificate):
         if not self.n_components:
             return [self.summary]
         low, high = self.explained
+        first = f"the first lies between {number(self.lower[0])} and {number(self.upper[0])}"
         lines = [
             self.summary,
             f"Explained variance ratio of the exact leading {self.n_components}: {low:.2%} to {high:.2%}.",
-            f"Eigenvalues: {self._known()}; all others are at most {number(self.bound_beyond)}.",
+            f"Eigenvalues: {first}; all others are at most {number(self.bound_beyond)}.",
         ]
         resolved = [i for i in range(self.n_components) if i not in self.unresolved]
         if resolved:
@@ -136,13 +135,6 @@ class SketchCertificate(Certificate):
         if self.shrinkage > self.rounding:
             lines.append("A larger sketch_size narrows the intervals.")
         return lines
-
-    def _known(self) -> str:
-        widths = (self.upper - self.lower) / np.maximum(self.upper, TINY)
-        narrow = int(np.sum(np.logical_and.accumulate(widths <= _NARROW)))
-        if narrow:
-            return f"relative width of the first {narrow} intervals at most {widths[:narrow].max():.1e}"
-        return f"the first lies between {number(self.lower[0])} and {number(self.upper[0])}"
 
 
 def certify_sketch(
@@ -164,19 +156,17 @@ def certify_sketch(
     gaps = np.array([np.delete(np.abs(spectrum - value), i).min(initial=np.inf) for i, value in enumerate(values)])
     room = gaps - half
     angles = np.divide(half, room, out=np.ones(len(values)), where=room > half)
-    least, most = total - total_error, total + total_error
+    parts = np.array([lower.sum(), upper.sum()])
+    wholes = np.array([total + total_error, total - total_error])
+    explained = np.clip(np.divide(parts, wholes, out=np.array([0.0, 1.0]), where=wholes > 0), 0.0, 1.0)
     return SketchCertificate(
         sketch_size=sketch_size,
         lower=lower,
         upper=upper,
         angles=np.minimum(angles, 1.0),
-        explained=(_ratio(lower.sum(), most, 0.0), _ratio(upper.sum(), least, 1.0)),
+        explained=(float(explained[0]), float(explained[1])),
         shrinkage=shrinkage,
         bound_beyond=float(others.max(initial=0.0)) + shrinkage + error + rounding,
         rounding=rounding + error,
         total_error=total_error,
     )
-
-
-def _ratio(part: float, whole: float, default: float) -> float:
-    return float(np.clip(part / whole, 0.0, 1.0)) if whole > 0 else default

@@ -1,6 +1,6 @@
 """The base class of all estimators: files in and out, all-or-nothing fits, the contract of a fitted model."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from functools import partial, wraps
 from inspect import signature
@@ -290,7 +290,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             data = self.open(data)
         elif method == "inverse_transform":
             check_is_fitted(self)
-            data = self._open_scores(X)
+            data = as_dataset(X, clone(self), reset=True)  # scores have columns of their own
         else:
             data = self.open(X)
         columns = self.feature_names if rows_are_written else list(self.get_feature_names_out())
@@ -302,18 +302,10 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             blocks = self.iter_scores(data)
         else:
             apply = partial(_apply_to_block, getattr(self, method), method != "inverse_transform", options)
-            blocks = _numbered(data.map_blocks(apply, size=block_rows(data.shape[1])))
+            blocks = numbered(data.map_blocks(apply, size=block_rows(data.shape[1])))
+        dtype, h5ad = self._score_dtype(data), data.h5ad.with_model(self) if hasattr(data, "h5ad") else None
         with reporting(self.progress, 1, "rows written") as progress:
-            write_blocks(
-                blocks,
-                target,
-                columns,
-                len(data),
-                self._score_dtype(data),
-                data.metadata,
-                progress,
-                data.h5ad.with_model(self) if hasattr(data, "h5ad") else None,
-            )
+            write_blocks(blocks, target, columns, len(data), dtype, data.metadata, progress, h5ad)
         return target
 
     @fit_method
@@ -341,11 +333,9 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """The first row and the scores of each block."""
         n_threads = 1 if len(data) * data.shape[1] < 1_000_000 else self.resources().threads
         size = len(data) if data.in_memory else block_rows(data.shape[1])
-        start = 0
-        for scores in data.map_blocks(self._block_scores(), n_threads, size=size):
+        for start, scores in numbered(data.map_blocks(self._block_scores(), n_threads, size=size)):
             check_scores(scores, start)
             yield start, scores
-            start += len(scores)
 
     def resources(self) -> Budget:
         """`memory_limit` and `n_jobs` as bytes and threads."""
@@ -399,7 +389,8 @@ def _apply_to_block(method: Callable[..., NDArray], is_rows: bool, options: dict
     return method(ArrayDataset(block) if is_rows else block, **options)
 
 
-def _numbered(blocks: Iterator[NDArray]) -> Iterator[tuple[int, NDArray]]:
+def numbered(blocks: Iterable[NDArray]) -> Iterator[tuple[int, NDArray]]:
+    """Each block with the number of its first row."""
     start = 0
     for block in blocks:
         yield start, block
@@ -418,6 +409,3 @@ def check_scores(scores: NDArray, start: int) -> None:
             "an overflow. Rescale the data and fit again.",
             row=int(start + bad[0]),
         )
-
-
-__all__: Sequence[str] = ("COMMON_ATTRIBUTES", "COMMON_CONSTRAINTS", "Estimator", "fit_method")

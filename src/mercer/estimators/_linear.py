@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.contract import Eigenspectrum, LinearMap, Projection
 from mercer.data.dataset import Dataset
 from mercer.errors import DataError, warn, warn_each
-from mercer.estimators._base import COMMON_ATTRIBUTES, Estimator
+from mercer.estimators._base import COMMON_ATTRIBUTES, Estimator, numbered
 from mercer.estimators._linear_solve import OVERFLOW, LinearProblem, PrincipalAxes
 from mercer.linalg.eigen import column_signs
 from mercer.numerics.blocking import block_rows, slices
@@ -112,10 +112,7 @@ class LinearEstimator(Estimator):
         if whiten is None:
             yield from super().iter_scores(data)
             return
-        start = 0
-        for scores in data.map_blocks(self._project, 1, whiten, np.float64, size=block_rows(data.shape[1])):
-            yield start, scores
-            start += len(scores)
+        yield from numbered(data.map_blocks(self._project, 1, whiten, np.float64, size=block_rows(data.shape[1])))
 
     def _score_dtype(self, data: Any) -> Any:
         single = data.dtype == np.float32 and self.components_.dtype == np.float32

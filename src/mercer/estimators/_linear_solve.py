@@ -407,13 +407,10 @@ def _pairs_of_products(
     """The pairs to keep; None if a fraction of the variance takes more than `most`: a direct route is faster then."""
     if not problem.by_spectrum:
         return plan.solver.solve(operator, problem.n_solved, problem.rng)
-    if problem.by_rule:
-        pairs = plan.solver.solve(operator, problem.n_possible, problem.rng)
-    else:
-        fraction, check = float(problem.n_components or 0), partial(_check_products_memory, problem)
-        pairs = solve_fraction(plan.solver, operator, fraction, problem.rng, check, most)
-        if most is not None and not pairs.values.sum() > fraction * operator.trace:
-            return None
+    fraction, check = float(problem.n_components or 0), partial(_check_products_memory, problem)
+    pairs = solve_fraction(plan.solver, operator, fraction, problem.rng, check, most)
+    if most is not None and not pairs.values.sum() > fraction * operator.trace:
+        return None
     return _chosen(problem, moments, pairs, pairs.values, operator.trace, operator.entry_error, pairs.vectors.T)
 
 

@@ -98,12 +98,8 @@ class FactorAnalysis(LinearEstimator):
         Log-likelihood of the training rows at the start and after each iteration.
     n_iter_ : int
         Number of iterations.
-    n_components_ : int
-        Number of factors.
-    n_samples_ : int
-        Number of training rows.
-    n_features_in_ : int
-        Number of features.
+    n_components_, n_samples_, n_features_in_ : int
+        Number of factors, of training rows, and of features.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features. Only if X has names that are strings.
     certificate_ : OptimumCertificate

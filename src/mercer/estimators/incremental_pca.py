@@ -1,5 +1,6 @@
 """Principal component analysis of batches of rows, exact whatever the batches are."""
 
+from copy import deepcopy
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -40,16 +41,11 @@ from mercer.storable import Stored
 from mercer.text import counted
 
 _MOST_FEATURES = 5000  # up to which `fit` keeps the scatter matrix, so that batches can follow
-_SOLVED = frozenset(stored.name for stored in LINEAR_ATTRIBUTES) - {
-    "n_features_in_",
-    "feature_names_in_",
-    "n_samples_",
-    "n_components_",
-    "fit_warnings_",
-    "mean_",
-    "_mean64",
-    "scale_",
-}  # attributes that are computed from the sums when they are first read
+_SOLVED = {
+    "components_", "explained_variance_", "explained_variance_ratio_", "singular_values_", "total_variance_",
+    "noise_variance_", "reconstruction_error_", "certificate_", "plan_", "_eigenvalues", "_feature_squares",
+    "_total_weight", "_n_possible",
+}  # attributes that are computed from the sums when they are first read  # fmt: skip
 
 
 class IncrementalPCA(LinearEstimator):
@@ -113,12 +109,10 @@ class IncrementalPCA(LinearEstimator):
         Per-feature empirical variance of all rows so far, divided by n.
     n_samples_seen_ : int
         Number of rows so far.
-    n_components_ : int
-        Number of components.
     batch_size_ : int
         Number of rows in a batch of `fit`.
-    n_features_in_ : int
-        Number of features.
+    n_components_, n_features_in_ : int
+        Number of components, and of features.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features. Only if X has names that are strings.
     fit_warnings_ : tuple of MercerWarning
@@ -296,22 +290,23 @@ class IncrementalPCA(LinearEstimator):
 
     def _check_n_components(self, n: int, previous: int | None) -> int:
         """The number of components by scikit-learn's rules, and no more than the sketch has rows."""
-        k, d, size = self.n_components, self.n_features_in_, self.sketch_size
-        message = ""
-        if k is not None and k > d:
+        k, d, size, message = self.n_components, self.n_features_in_, self.sketch_size, ""
+        if k is None:
+            return previous or min(n, d, size or d)
+        if k > d:
             message = f"n_components={k!r} invalid for n_features={d}, need more rows than columns for "
             message += "IncrementalPCA processing"
-        elif k is not None and size is not None and k > size:
+        elif size is not None and k > size:
             message = f"n_components={k} needs sketch_size={k} or more, but it is {size}."
-        elif k is not None and k > n and previous is None:
+        elif previous is None and k > n:
             message = f"n_components={k} must be less or equal to the batch number of samples {n} for the first "
             message += "partial_fit call."
-        elif k is not None and previous is not None and k != previous:
+        elif previous is not None and k != previous:
             message = f"Number of input features has changed from {previous} to {k} between calls to partial_fit! "
             message += "Try setting n_components to a fixed value."
         if message:
             raise ParameterError("n_components", k, "compatible with the batch", message=message)
-        return previous or (min(n, d, size or d) if k is None else int(k))
+        return int(k)
 
     def _check_continuation(self) -> None:
         """Raise if a batch cannot be added to what earlier calls kept."""
@@ -385,6 +380,14 @@ class IncrementalPCA(LinearEstimator):
         self.fit_warnings_ = unique([*self.fit_warnings_, *warnings])
         self.__dict__ |= assigned  # what the user has set stays
         return self.__dict__[name]
+
+    def __copy__(self) -> Self:
+        """A copy with sums of its own, since `partial_fit` changes them in place."""
+        copied = type(self).__new__(type(self))
+        copied.__dict__.update(self.__dict__)
+        if "_scatter" in copied.__dict__:
+            copied._scatter = deepcopy(self._scatter)
+        return copied
 
     def __sklearn_is_fitted__(self) -> bool:
         return "n_samples_seen_" in vars(self) or "components_" in vars(self)

@@ -85,12 +85,8 @@ class PCA(LinearEstimator):
         Mean of the variances of the components that were not kept.
     reconstruction_error_ : float
         Mean squared distance of the training rows from the subspace of the components.
-    n_components_ : int
-        Number of components.
-    n_samples_ : int
-        Number of training rows with a positive weight.
-    n_features_in_ : int
-        Number of features.
+    n_components_, n_samples_, n_features_in_ : int
+        Number of components, of training rows with a positive weight, and of features.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features. Only if X has names that are strings.
     certificate_ : ResidualCertificate

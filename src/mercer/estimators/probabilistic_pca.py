@@ -259,7 +259,7 @@ class ProbabilisticPCA(LinearEstimator):
     def _problem(self, data: Dataset, weights: NDArray | None, n_components: Any) -> LinearProblem:
         given = {"standardize": self.standardize, "svd_solver": self.svd_solver, "tol": self.tol}
         problem = self._linear_problem(data, weights, n_components, **given)
-        _check_n_components(n_components, max(len(data), problem.n_possible), data.shape[1])
+        _check_n_components(n_components, max(len(data), problem.n_possible), data.shape[1], self.svd_solver)
         return problem
 
     def _store(self, found: PrincipalAxes, dtype: Any) -> None:
@@ -281,7 +281,7 @@ class ProbabilisticPCA(LinearEstimator):
 
     def _fit_missing(self, data: Dataset, sample_weight: Any) -> None:
         """EM over the rows that have a weight and an observed value; the closed form if these are complete."""
-        _check_sparse(data.is_sparse)
+        _check_dense(data)
         raise_nonfinite(data)  # infinite values
         weights = np.ones(len(data)) if sample_weight is None else check_sample_weight(sample_weight, len(data))
         plan, budget = self._plan_missing(data), self.resources()
@@ -322,7 +322,7 @@ class ProbabilisticPCA(LinearEstimator):
             return "cv"
         if self.n_components is None:
             return min(shape)
-        _check_n_components(self.n_components, *shape)
+        _check_n_components(self.n_components, *shape, self.svd_solver)
         if isinstance(self.n_components, Integral):
             return int(self.n_components)
         raise ParameterError(
@@ -333,7 +333,7 @@ class ProbabilisticPCA(LinearEstimator):
         )
 
     def _plan_missing(self, data: Dataset) -> Plan:
-        _check_sparse(data.is_sparse)
+        _check_dense(data)
         k = self._n_factors(data.shape)
         solver = ExpectationMaximization(self.prior or "", int(self.max_iter))
         n_tried = min(*data.shape, MAX_TRIED) if k == "cv" else int(k)
@@ -389,14 +389,14 @@ class ProbabilisticPCA(LinearEstimator):
         return FactorModel(self.loadings_, float(self.noise_variance_), np.zeros(self.n_features_in_))
 
     def _patterns(self, rows: NDArray) -> PatternRows:
-        map = super()._map(False)
+        map = self.linear_map()
         return PatternRows.from_array((rows - map.mean) / map.scale)
 
     def _project(self, rows: Any, n_threads: int, whiten: bool, dtype: Any) -> NDArray:
         """Complete rows take the path of complete data, in the same product, whatever rows are next to them."""
-        if not _has_missing(rows):
+        incomplete = _incomplete(rows)
+        if incomplete is None:
             return super()._project(rows, n_threads, whiten, dtype)
-        incomplete = np.isnan(rows).any(axis=1)
         out = super()._project(np.where(incomplete[:, None], self._current_mean(), rows), n_threads, whiten, dtype)
         scores = self._factor_model().scores(self._patterns(rows[incomplete]))
         out[incomplete] = scores if whiten else scores * self._lengths()
@@ -407,11 +407,11 @@ class ProbabilisticPCA(LinearEstimator):
 
     def _log_density_of(self, complete: Callable[[Any], NDArray], model: FactorModel, block: Any) -> NDArray:
         """Marginal densities of the observed values."""
-        if not _has_missing(block):
+        incomplete = _incomplete(block)
+        if incomplete is None:
             return complete(block)
-        incomplete = np.isnan(block).any(axis=1)
         out, some = complete(np.where(incomplete[:, None], self._current_mean(), block)), block[incomplete]
-        out[incomplete] = model.log_density(self._patterns(some)) - ~np.isnan(some) @ np.log(super()._map(False).scale)
+        out[incomplete] = model.log_density(self._patterns(some)) - ~np.isnan(some) @ np.log(self.linear_map().scale)
         return out
 
     def posterior(self, X: Any) -> tuple[NDArray, NDArray]:
@@ -491,7 +491,7 @@ class ProbabilisticPCA(LinearEstimator):
         n_empty = int(missing.all(axis=1).sum())
         if n_empty:
             warn(f"{counted(n_empty, 'row')} without any observed value: imputed with the mean.")
-        model, some, scale = self._factor_model(), self._patterns(rows[incomplete]), super()._map(False).scale
+        model, some, scale = self._factor_model(), self._patterns(rows[incomplete]), self.linear_map().scale
         mean, holes = self._current_mean(), missing[incomplete]
 
         def fill(values: NDArray) -> NDArray:
@@ -527,7 +527,7 @@ class ProbabilisticPCA(LinearEstimator):
         """
         check_is_fitted(self)
         _check_positive("n_samples", n_samples)
-        rng, W, map = as_generator(random_state), self.loadings_, super()._map(False)
+        rng, W, map = as_generator(random_state), self.loadings_, self.linear_map()
         z, e = rng.standard_normal((n_samples, W.shape[1])), rng.standard_normal((n_samples, len(W)))
         rows = (z @ W.T + np.sqrt(float(self.noise_variance_)) * e) * map.scale + map.mean
         return rows.astype(self.components_.dtype, copy=False)
@@ -543,10 +543,10 @@ class ProbabilisticPCA(LinearEstimator):
 
     def project(self, rows: Any, *, rounding: bool = False) -> Projection:
         """Scores along the axes without shrinkage, and squared distances, of rows with imputed missing values."""
-        if _has_missing(rows):
-            holes, map = np.isnan(rows), super()._map(False)
-            model = self._factor_model()
-            rows = np.where(holes, model.scores(self._patterns(rows)) @ model.loadings.T * map.scale + map.mean, rows)
+        if _incomplete(rows) is not None:
+            map, model = self.linear_map(), self._factor_model()
+            expected = model.scores(self._patterns(rows)) @ model.loadings.T * map.scale + map.mean
+            rows = np.where(np.isnan(rows), expected, rows)
         return super().project(rows, rounding=rounding)
 
     def __sklearn_tags__(self) -> Any:
@@ -557,22 +557,24 @@ class ProbabilisticPCA(LinearEstimator):
         return tags
 
 
-def _has_missing(rows: Any) -> bool:
-    """Whether dense rows have missing values; sparse rows must not, since absent entries are zeros there."""
+def _incomplete(rows: Any) -> NDArray | None:
+    """Which rows have missing values, None if there are none. Sparse rows must not, since absent entries are zeros."""
     values = rows.data if sparse.issparse(rows) else rows
     with np.errstate(over="ignore", invalid="ignore"):
-        found = not np.isfinite(np.sum(values)) and bool(np.isnan(values).any())
-    _check_sparse(found and sparse.issparse(rows))
-    return found
+        if np.isfinite(np.sum(values)) or not np.isnan(values).any():
+            return None
+    _check_dense(rows)
+    return np.isnan(rows).any(axis=1)
 
 
-def _check_sparse(has_missing: bool) -> None:
-    if has_missing:
+def _check_dense(X: Any) -> None:
+    """Raise for sparse rows or data that have missing values."""
+    if sparse.issparse(X) or getattr(X, "is_sparse", False):
         raise MissingValuesError("X is sparse and has missing values (NaN). Missing values need X.toarray().")
 
 
 def _to_dense(rows: Any) -> NDArray:
-    _has_missing(rows)
+    _incomplete(rows)
     return rows.toarray() if sparse.issparse(rows) else rows
 
 
@@ -581,13 +583,17 @@ def _check_positive(parameter: str, value: Any) -> None:
         raise ParameterError(parameter, value, "an integer of at least 1")
 
 
-def _check_n_components(n_components: Any, n: int, d: int) -> None:
+def _check_n_components(n_components: Any, n: int, d: int, svd_solver: str) -> None:
     if isinstance(n_components, Integral) and int(n_components) > min(n, d):
         requirement = f"between 0 and min(n_samples, n_features)={min(n, d)}"
         raise ParameterError("n_components", n_components, requirement)
-    if n_components == "mle" and n < d:
+    message = ""
+    if isinstance(n_components, str) and svd_solver == "krylov":
+        message = f"n_components={n_components!r} cannot be a string with svd_solver='krylov'"
+    elif n_components == "mle" and n < d:
         message = "n_components='mle' is only supported if n_samples >= n_features"
-        raise ParameterError("n_components", "mle", "a number", message=message)
+    if message:
+        raise ParameterError("n_components", n_components, "a number", message=message)
 
 
 def _check_range(total: float, unit: float) -> None:
