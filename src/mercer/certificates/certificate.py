@@ -4,9 +4,15 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from mercer.numerics.rounding import TINY
 from mercer.results import plain
 from mercer.storable import get_state
+from mercer.text import number
+
+ANGLE = 0.05  # a direction less certain than this is unresolved
+NARROW = 0.1  # width of an interval relative to its upper end, up to which an eigenvalue is called known
 
 
 class Certificate(ABC):
@@ -48,6 +54,37 @@ class Certificate(ABC):
 
     def __hash__(self) -> int:
         return hash((type(self), self.converged))
+
+
+class IntervalCertificate(Certificate):
+    """Intervals of eigenvalues that were not measured by residuals: what landmarks and sketches know."""
+
+    lower: NDArray
+    upper: NDArray
+    angles: NDArray
+    bound_beyond: float
+    rounding: float
+
+    @property
+    def n_components(self) -> int:
+        return len(self.lower)
+
+    @property
+    def n_complete(self) -> int:
+        """Number of leading components that are known to be the leading ones."""
+        return int(np.sum(np.logical_and.accumulate(self.lower > self.bound_beyond)))
+
+    @property
+    def unresolved(self) -> tuple[int, ...]:
+        """Components with variance whose direction is not determined to 0.05."""
+        return tuple(np.flatnonzero((self.angles > ANGLE) & (self.upper > self.rounding)).tolist())
+
+    def _known(self) -> str:
+        widths = (self.upper - self.lower) / np.maximum(self.upper, TINY)
+        narrow = int(np.sum(np.logical_and.accumulate(widths <= NARROW)))
+        if narrow:
+            return f"relative width of the first {narrow} intervals at most {widths[:narrow].max():.1e}"
+        return f"the first lies between {number(self.lower[0])} and {number(self.upper[0])}"
 
 
 def _equal(one: Any, other: Any) -> bool:

@@ -28,21 +28,18 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.certificates.certificate import Certificate
-from mercer.certificates.residual import ANGLE
+from mercer.certificates.certificate import ANGLE, NARROW, IntervalCertificate
 from mercer.linalg.landmarks import LandmarkState, StretchedEnds
-from mercer.numerics.rounding import TINY
 from mercer.storable import storable
 from mercer.text import counted, listed, number
 
 Status = Literal["proven", "assumed", "invalid"]
-_NARROW = 0.1  # relative width of an interval up to which an eigenvalue is called known
 _ROUNDED = 4.0  # times the rounding: what is left, with the rounding in it, if landmarks see everything
 
 
 @storable
 @dataclass(frozen=True, eq=False)
-class NystromCertificate(Certificate):
+class NystromCertificate(IntervalCertificate):
     """Intervals for the eigenvalues and directions of a kernel matrix that was compared with landmarks only.
 
     It rests on the kernel being positive semi-definite. No residual was measured, so the components are never called
@@ -94,20 +91,6 @@ class NystromCertificate(Certificate):
         return self.status != "invalid"
 
     @property
-    def n_components(self) -> int:
-        return len(self.lower)
-
-    @property
-    def n_complete(self) -> int:
-        """Number of leading components that are known to be the leading ones."""
-        return int(np.sum(np.logical_and.accumulate(self.lower > self.bound_beyond)))
-
-    @property
-    def unresolved(self) -> tuple[int, ...]:
-        """Components with variance whose direction is not determined to 0.05."""
-        return tuple(np.flatnonzero((self.angles > ANGLE) & (self.upper > self.rounding)).tolist())
-
-    @property
     def summary(self) -> str:
         if not self.n_components:
             return "No components, nothing to certify."
@@ -126,7 +109,7 @@ class NystromCertificate(Certificate):
             f"Explained variance ratio of the exact leading {self.n_components}: {low:.2%} to {high:.2%}; "
             f"the landmarks see at least {self.captured:.2%} of the variance.",
         ]
-        if self.captured < _NARROW:
+        if self.captured < NARROW:
             lines.append("The data do not compress to so few landmarks. Is gamma too large?")
         lines.append(f"Eigenvalues: {self._known()}; all others are at most {number(self.bound_beyond)}.")
         if self.unresolved:
@@ -142,13 +125,6 @@ class NystromCertificate(Certificate):
 
     def _names(self, components: tuple[int, ...]) -> str:
         return listed((i + 1 for i in components), 10)
-
-    def _known(self) -> str:
-        widths = (self.upper - self.lower) / np.maximum(self.upper, TINY)
-        narrow = int(np.sum(np.logical_and.accumulate(widths <= _NARROW)))
-        if narrow:
-            return f"relative width of the first {narrow} intervals at most {widths[:narrow].max():.1e}"
-        return f"the first lies between {number(self.lower[0])} and {number(self.upper[0])}"
 
 
 class _Bounds(NamedTuple):

@@ -23,14 +23,13 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.certificates.certificate import Certificate
+from mercer.certificates.certificate import ANGLE, Certificate
 from mercer.errors import MercerWarning
 from mercer.linalg.eigen import Eigenpairs, rounding_floor
 from mercer.numerics.rounding import TINY, UNIT, norm
 from mercer.storable import storable
 from mercer.text import counted, listed, number
 
-ANGLE = 0.05  # a direction less certain than this is unresolved
 _SEPARATED = 50  # errors between eigenvalues from which nothing but these errors matters
 _CLUSTER = 10  # errors between eigenvalues up to which only the span of their directions is known
 _STORED = 4  # roundings between an eigenvalue and any attribute that shows it

@@ -17,8 +17,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.certificates.certificate import Certificate
-from mercer.certificates.residual import ANGLE
+from mercer.certificates.certificate import ANGLE, IntervalCertificate
 from mercer.numerics.rounding import TINY
 from mercer.storable import storable
 from mercer.text import counted, listed, number
@@ -26,7 +25,7 @@ from mercer.text import counted, listed, number
 
 @storable
 @dataclass(frozen=True, eq=False)
-class SketchCertificate(Certificate):
+class SketchCertificate(IntervalCertificate):
     """Intervals for eigenvalues and directions of a scatter matrix that was not kept.
 
     Attributes
@@ -64,28 +63,14 @@ class SketchCertificate(Certificate):
     unresolved_reason: ClassVar[str] = "the sketch lost more than the distance to another eigenvalue"
 
     @property
-    def n_components(self) -> int:
-        return len(self.lower)
-
-    @property
     def certified(self) -> bool:
         """Whether the sketch lost nothing but rounding, so that the result is that of all rows."""
         return self.shrinkage <= self.rounding and not self.unresolved
 
     @property
-    def n_complete(self) -> int:
-        """Number of leading components that are known to be the leading ones."""
-        return int(np.sum(np.logical_and.accumulate(self.lower > self.bound_beyond)))
-
-    @property
     def is_zero(self) -> NDArray:
         """Components whose eigenvalue cannot be distinguished from zero."""
         return self.lower <= 0
-
-    @property
-    def unresolved(self) -> tuple[int, ...]:
-        """Components with variance whose direction is not determined to 0.05."""
-        return tuple(np.flatnonzero((self.angles > ANGLE) & (self.upper > self.rounding)).tolist())
 
     def for_attributes(self, unit: float, stored_unit: float) -> Self:
         """The certificate of unit²·λ, with room for the rounding of the fitted attributes."""
@@ -120,11 +105,10 @@ class SketchCertificate(Certificate):
         if not self.n_components:
             return [self.summary]
         low, high = self.explained
-        first = f"the first lies between {number(self.lower[0])} and {number(self.upper[0])}"
         lines = [
             self.summary,
             f"Explained variance ratio of the exact leading {self.n_components}: {low:.2%} to {high:.2%}.",
-            f"Eigenvalues: {first}; all others are at most {number(self.bound_beyond)}.",
+            f"Eigenvalues: {self._known()}; all others are at most {number(self.bound_beyond)}.",
         ]
         resolved = [i for i in range(self.n_components) if i not in self.unresolved]
         if resolved:
