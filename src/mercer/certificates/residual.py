@@ -195,8 +195,8 @@ class ResidualCertificate(Certificate):
 
     @cached_property
     def unresolved(self) -> tuple[int, ...]:
-        if self.is_separated and self.angle_factor == 1 and not np.any(self.angle_error):
-            return ()
+        if self.is_separated and self.angle_factor == 1:
+            return ()  # no direction was computed from these, which would have errors of its own
         return tuple(np.flatnonzero((self.angles > ANGLE) & ~self.is_zero).tolist())
 
     @cached_property
@@ -340,7 +340,7 @@ def certify(
     `singular`: the values are singular values σ, and the certificate is about σ² and its tolerance.
     """
     theta, rho = pairs.values, pairs.residuals
-    n, k = pairs.vectors.shape
+    (n, k), size = pairs.vectors.shape, norm(rho)
     floor = rounding_floor(n, max(pairs.norm, abs(float(theta[0])) if k else 0.0))
     error = floor + pairs.product_error * float(np.sqrt(max(pairs.n_combined, k))) + entry_error
     allowed = np.maximum((tol / 2 if singular else tol) * np.abs(theta), 7 * floor + error)
@@ -358,8 +358,8 @@ def certify(
         n_passes=pairs.n_passes,
         n_products=pairs.n_products,
         converged=bool((rho <= allowed).all()),
-        residual_norm=norm(rho),
-        ritz_error=norm(rho),
+        residual_norm=size,
+        ritz_error=size,
         next_value=float(trusted[0]) if len(trusted) else np.inf,
         singular=singular,
         angle_factor=angle_factor,

@@ -231,14 +231,15 @@ def _solve_small(X: NDArray, problem: LinearProblem, plan: Plan) -> PrincipalAxe
     else:
         Y -= left
         squares, n_roundings = np.einsum("ij,ij->j", Y, Y), 16 + n
-    checked = squares if problem.standardize else squares.sum()
-    if problem.units is None and not (checked.min() >= _RANGE[0] and checked.max() <= _RANGE[1]):
+    least, most = (squares.min(), squares.max()) if problem.standardize else 2 * (squares.sum(),)
+    if problem.units is None and not _RANGE[0] <= least <= most <= _RANGE[1]:
         if not np.isfinite(X).all():
             raise_nonfinite(problem.data)
         problem = rescaled(problem)
         return _solve_small(problem.data.load(), problem, plan)
-    mean_errors = gamma(n + 4) * np.sqrt(np.maximum(squares, 0.0) / n + left * left)
-    errors = gamma(n_roundings) * (np.maximum(squares, 0.0) + n * left * left)
+    around = np.maximum(squares, 0.0) + n * left * left
+    mean_errors = gamma(n + 4) * np.sqrt(around / n)
+    errors = gamma(n_roundings) * around
     errors += n * mean_errors * (mean_errors + 2 * np.abs(left))  # to second order, as centered rows sum to zero
     is_constant = squares <= errors
     moments = Moments(guess + left, np.where(is_constant, 0.0, squares), is_constant, float(n), n, n, None)
@@ -621,7 +622,7 @@ def principal_axes(
 def needs_more_digits(problem: LinearProblem, found: PrincipalAxes) -> bool:
     """Whether squares hide a kept variance, the sum of the others, or a variance that a rule should see."""
     values, rounding = found.eigenvalues, found.certificate.rounding
-    smallest = float(values.min(initial=np.inf))
+    smallest = float(values[-1]) if len(values) else np.inf
     if len(values) < found.n_possible:
         smallest = min(smallest, found.dropped)
     if smallest * _DIGITS < rounding:

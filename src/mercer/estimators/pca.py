@@ -256,14 +256,14 @@ def resolve_svd_solver(model: PCA, shape: tuple[int, int], is_sparse: bool) -> s
     if solver == "auto":
         solver = "arpack" if is_sparse else _default_solver(k, n, d)
     is_truncated = solver in ("arpack", "randomized", "krylov")
-    between = f"n_components={k!r} must be between {int(is_truncated)} and min(n_samples, n_features)={most!r}"
     if isinstance(k, str):
         if is_truncated:
             message = f"n_components={k!r} cannot be a string with svd_solver='{solver}'"
         elif k == "mle" and n < d:
             message = "n_components='mle' is only supported if n_samples >= n_features"
     elif isinstance(k, Integral) and not int(is_truncated) <= k <= most:
-        message = f"{between} with svd_solver={solver!r}"
+        message = f"n_components={k!r} must be between {int(is_truncated)} and min(n_samples, n_features)={most!r} "
+        message += f"with svd_solver={solver!r}"
     elif solver == "arpack" and k == most and isinstance(k, Integral):
         message = f"n_components={k!r} must be strictly less than min(n_samples, n_features)={most!r} "
         message += f"with svd_solver='{solver}'"
