@@ -297,9 +297,8 @@ class FactorAnalysis(LinearEstimator):
     def _map(self, whiten: bool) -> LinearMap:
         """Posterior means (I + WΨ⁻¹Wᵀ)⁻¹WΨ⁻¹(x − mean), from the attributes as they are now."""
         check_is_fitted(self)
-        scaled, root = self._scaled_loadings()
-        inner = np.eye(len(scaled)) + scaled @ scaled.T
-        encoder = linalg.solve(inner, scaled, assume_a="pos") * root if len(scaled) else scaled
+        root, U, s, axes = self._decompose()
+        encoder = (U * (s / (1 + s * s))) @ axes * root
         return LinearMap(self.mean_, np.ones(len(self.mean_)), self.components_, encoder, self.components_)
 
     def spectrum(self) -> None:  # type: ignore[override]
@@ -331,30 +330,26 @@ class FactorAnalysis(LinearEstimator):
         precision : ndarray of shape (n_features, n_features)
             Inverse of the covariance.
         """
-        covariance = self.get_covariance()
-        varying = np.flatnonzero(np.diag(covariance) > 0)
-        roots = np.sqrt(np.diag(covariance)[varying])
-        correlations = covariance[np.ix_(varying, varying)] / roots / roots[:, None]
-        precision = np.zeros_like(covariance)
-        inverse = linalg.cho_solve(linalg.cho_factor(correlations), np.eye(len(varying)))
-        precision[np.ix_(varying, varying)] = (inverse + inverse.T) / 2 / roots / roots[:, None]
-        return precision
+        check_is_fitted(self)
+        root, _, s, axes = self._decompose()
+        precision = (axes.T * (-s * s / (1 + s * s))) @ axes
+        precision.flat[:: len(precision) + 1] += 1.0
+        return precision * np.multiply.outer(root, root)
 
     def _log_density(self) -> Callable[[Any], NDArray]:
-        """The density of Ψ^−½(x − mean) ~ N(0, I + Vdiag(s²)Vᵀ), WΨ^−½ = UsVᵀ; constant columns are left out."""
-        scaled, root = self._scaled_loadings()
-        _, s, axes = linalg.svd(scaled, full_matrices=False)
+        """The density of Ψ^−½(x − mean) ~ N(0, I + Vdiag(s²)Vᵀ); constant columns are left out."""
+        root, _, s, axes = self._decompose()
         present = root > 0
         constant = 2 * np.log(root[present]).sum() - np.log1p(s * s).sum() - present.sum() * np.log(2 * np.pi)
         scale = np.divide(1.0, root, out=np.full(len(root), np.inf), where=present)
         arguments = {"axes": axes, "inverse": 1 / (1 + s * s), "outside": 1.0, "constant": constant}
         return partial(log_likelihood, mean=self.mean_, scale=scale, **arguments)
 
-    def _scaled_loadings(self) -> tuple[NDArray, NDArray]:
-        """WΨ^−½ and Ψ^−½, zero for constant columns."""
+    def _decompose(self) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+        """Ψ^−½, zero for constant columns, and U, s, Vᵀ of WΨ^−½ = U diag(s)Vᵀ."""
         noise = np.asarray(self.noise_variance_, dtype=np.float64)
         root = np.divide(1.0, np.sqrt(noise), out=np.zeros(len(noise)), where=noise > 0)
-        return self.components_ * root, root
+        return root, *linalg.svd(self.components_ * root, full_matrices=False)
 
     def to_sklearn(self) -> Any:
         """Return a fitted `sklearn.decomposition.FactorAnalysis` with the same attributes.
