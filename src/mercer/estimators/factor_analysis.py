@@ -330,11 +330,14 @@ class FactorAnalysis(LinearEstimator):
         precision : ndarray of shape (n_features, n_features)
             Inverse of the covariance.
         """
-        check_is_fitted(self)
-        root, _, s, axes = self._decompose()
-        precision = (axes.T * (-s * s / (1 + s * s))) @ axes
-        precision.flat[:: len(precision) + 1] += 1.0
-        return precision * np.multiply.outer(root, root)
+        covariance = self.get_covariance()
+        varying = np.flatnonzero(np.diag(covariance) > 0)
+        roots = np.sqrt(np.diag(covariance)[varying])
+        correlations = covariance[np.ix_(varying, varying)] / roots / roots[:, None]
+        precision = np.zeros_like(covariance)
+        inverse = linalg.cho_solve(linalg.cho_factor(correlations), np.eye(len(varying)))
+        precision[np.ix_(varying, varying)] = (inverse + inverse.T) / 2 / roots / roots[:, None]
+        return precision
 
     def _log_density(self) -> Callable[[Any], NDArray]:
         """The density of Ψ^−½(x − mean) ~ N(0, I + Vdiag(s²)Vᵀ); constant columns are left out."""
