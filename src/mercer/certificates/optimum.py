@@ -1,7 +1,7 @@
 """Certificates of fits that maximize a function which is not concave: a local optimum is the most they can state.
 
 A gradient of zero, or a step that gains nothing, is necessary for an optimum and not sufficient for a global one. So
-the first sentence tells whether the iteration came to rest, and that another start may end elsewhere.
+the first sentence states whether the iteration converged, and that another start may end elsewhere.
 """
 
 import math

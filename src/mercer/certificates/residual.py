@@ -114,8 +114,8 @@ class ResidualCertificate(Certificate):
     ritz_error: float = 0.0
     next_value: float = np.inf  # of the next pair, if the solver is trusted
     singular: bool = False
-    unit: float = 1.0  # eigenvalues are unit² times those measured
-    angle_factor: float = 1.0  # of directions that follow from those of the matrix
+    unit: float = 1.0  # eigenvalues are unit² times the measured ones
+    angle_factor: float = 1.0  # of directions that follow from the eigenvectors of the matrix
     angle_error: Any = 0.0
     stored_unit: float = UNIT  # rounding of the attributes that were stored
     zeros: tuple[int, ...] = ()  # components whose eigenvalue is reported as zero
@@ -239,7 +239,7 @@ class ResidualCertificate(Certificate):
         return values**2 if self.singular else values
 
     def _below(self, values: NDArray) -> NDArray:
-        """unit²·values; where that over- or underflows, what is still a lower bound."""
+        """unit²·values; where this over- or underflows, a number that is still a lower bound."""
         if self.unit == 1:
             return values
         with np.errstate(over="ignore", under="ignore"):

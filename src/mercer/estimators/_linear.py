@@ -125,7 +125,7 @@ class LinearEstimator(Estimator):
             axes = map.encoder / map.scale
         if sparse.issparse(rows):
             return (rows @ axes.T - axes @ map.mean).astype(dtype, copy=False)
-        turned = np.ascontiguousarray(axes.T, dtype=dtype)
+        transposed = np.ascontiguousarray(axes.T, dtype=dtype)
         out = np.empty((len(rows), len(axes)), dtype=dtype)
         high = map.mean.astype(dtype, copy=False)
         low = None if high is map.mean else (map.mean - high).astype(dtype)  # what float32 takes from the mean
@@ -135,7 +135,7 @@ class LinearEstimator(Estimator):
                 moved = np.subtract(rows[piece], high, dtype=dtype, casting="same_kind")
                 if low is not None:
                     moved -= low
-                np.matmul(moved, turned, out=out[piece])
+                np.matmul(moved, transposed, out=out[piece])
 
         parallel(project, slices(len(rows), _ROWS), n_threads)
         return out

@@ -287,7 +287,7 @@ class CenteredRows(NamedTuple):
         return _axes_of_factor(problem, plan, self.moments, self.rows, error)
 
     def gram(self) -> tuple[NDArray, float]:
-        """YYᵀ and a bound on its error. That of the mean counts twice at most: the sums of rows are its multiples."""
+        """YYᵀ and a bound on its error. The error of the mean counts twice at most: sums of rows are multiples of it."""
         matrix = self.rows @ self.rows.T
         total, off = float(matrix.trace()), norm(self.mean_errors)
         rounding = (gamma(self.rows.shape[1] + 16) + 2 * self.scale_error) * total
@@ -628,12 +628,12 @@ def needs_more_digits(problem: LinearProblem, found: PrincipalAxes) -> bool:
     if smallest * _DIGITS < rounding:
         n_unsure = int(np.sum(values * _DIGITS < rounding))
         if len(values) < found.n_possible or n_unsure > int(found.moments.is_constant.sum()):
-            return True  # there are more than those of constant columns
+            return True  # more than the constant columns explain
     return problem.by_rule and found.certificate.bound_beyond < 4 * rounding < found.dropped
 
 
 def _checked(problem: LinearProblem, found: PrincipalAxes, scatter: Scatter, progress: Any) -> PrincipalAxes:
-    """The axes, or those of a route without squares if squares hide a variance and memory allows it."""
+    """The axes; if squares hide a variance and memory allows it, the result of a route without squares."""
     if not needs_more_digits(problem, found):
         return found
     if not problem.data.is_sparse:
@@ -670,10 +670,10 @@ def _remeasured(
 def digit_warnings(found: PrincipalAxes) -> list[MercerWarning]:
     """A warning if a positive variance has few digits."""
     rounding, values = found.certificate.rounding, np.append(found.eigenvalues, found.dropped)
-    there = values[values > rounding]
-    if found.total * _DIGITS > rounding and not np.any(there * _DIGITS < rounding):
+    positive = values[values > rounding]
+    if found.total * _DIGITS > rounding and not np.any(positive * _DIGITS < rounding):
         return []
-    digits = max(0, int(-np.log10(rounding / there.min()))) if len(there) else 0
+    digits = max(0, int(-np.log10(rounding / positive.min()))) if len(positive) else 0
     return [MercerWarning(f"Squares of the data leave the smallest variance only {digits} correct digits.")]
 
 

@@ -422,7 +422,7 @@ def squarem_step(first: State, second: State, third: State) -> State | None:
 
 
 def _aligned(W: NDArray, like: NDArray) -> NDArray:
-    """W with the signs of its columns such that they point like those of another matrix."""
+    """W with the sign of each column chosen such that it points like the same column of another matrix."""
     return W * np.where(np.einsum("jk,jk->k", W, like) < 0, -1.0, 1.0)
 
 
@@ -675,7 +675,7 @@ def _center_columns(X: NDArray, weights: NDArray, standardize: bool) -> tuple[ND
 
 
 def _continue(rows: PatternRows, before: Ascent, tol: float, options: dict[str, Any]) -> Ascent:
-    """EM over all values, from where it ended without those that were held out."""
+    """EM over all values, from where it ended without the held-out ones."""
     if before.stopped_early:
         options = {**options, "max_iter": _AFTERWARDS}
     ascent = maximize(rows, before.state, tol=tol, **options)

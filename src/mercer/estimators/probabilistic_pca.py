@@ -124,7 +124,7 @@ class ProbabilisticPCA(LinearEstimator):
 
     Notes
     -----
-    Scores are posterior means: those of `PCA` times 1 − σ²/λ. Values are assumed to be missing at random: whether a
+    Scores are posterior means: the scores of `PCA` times 1 − σ²/λ. Values are assumed to be missing at random: whether a
     value is observed may depend on other observed values, not on itself. Rows without any observed value carry no
     information and do not enter the fit; if all other rows are complete, the closed form is used.
 
@@ -492,11 +492,11 @@ class ProbabilisticPCA(LinearEstimator):
         if n_empty:
             warn(f"{counted(n_empty, 'row')} without any observed value: imputed with the mean.")
         model, some, scale = self._factor_model(), self._patterns(rows[incomplete]), self.linear_map().scale
-        mean, holes = self._current_mean(), missing[incomplete]
+        mean, is_imputed = self._current_mean(), missing[incomplete]
 
         def fill(values: NDArray) -> NDArray:
             out = rows.copy()
-            out[incomplete] = np.where(holes, values * scale + mean, rows[incomplete])
+            out[incomplete] = np.where(is_imputed, values * scale + mean, rows[incomplete])
             return out
 
         if n_imputations is None:
@@ -507,7 +507,7 @@ class ProbabilisticPCA(LinearEstimator):
         if not return_std:
             return imputed
         std = np.zeros(rows.shape)
-        std[incomplete] = np.sqrt(model.predictive_variances(some, self._observed_weight)) * scale * holes
+        std[incomplete] = np.sqrt(model.predictive_variances(some, self._observed_weight)) * scale * is_imputed
         return imputed, std
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> NDArray:
