@@ -287,7 +287,7 @@ class CenteredRows(NamedTuple):
         return _axes_of_factor(problem, plan, self.moments, self.rows, error)
 
     def gram(self) -> tuple[NDArray, float]:
-        """YYᵀ and a bound on its error. The error of the mean counts twice at most: sums of rows are multiples of it."""
+        """YYᵀ and a bound on its error. The error of the mean counts at most twice: row sums are multiples of it."""
         matrix = self.rows @ self.rows.T
         total, off = float(matrix.trace()), norm(self.mean_errors)
         rounding = (gamma(self.rows.shape[1] + 16) + 2 * self.scale_error) * total

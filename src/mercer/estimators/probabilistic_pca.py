@@ -124,8 +124,8 @@ class ProbabilisticPCA(LinearEstimator):
 
     Notes
     -----
-    Scores are posterior means: the scores of `PCA` times 1 − σ²/λ. Values are assumed to be missing at random: whether a
-    value is observed may depend on other observed values, not on itself. Rows without any observed value carry no
+    Scores are posterior means: the scores of `PCA` times 1 − σ²/λ. Values are assumed to be missing at random: whether
+    a value is observed may depend on other observed values, not on itself. Rows without any observed value carry no
     information and do not enter the fit; if all other rows are complete, the closed form is used.
 
     With n_components ≥ d − 1 the distribution is an unrestricted normal distribution.
