@@ -232,13 +232,11 @@ class FactorAnalysis(LinearEstimator):
         if self.noise_variance_init is None:
             return None
         start = np.asarray(self.noise_variance_init, dtype=np.float64)
-        if start.shape != (d,):
-            requirement = f"one variance for each of {d} columns"
-            message = f"noise_variance_init has the shape {start.shape}, but {requirement} is needed."
+        if start.shape != (d,) or not (start > 0).all() or not np.isfinite(start).all():
+            requirement = f"{d} positive, finite numbers, one for each column"
+            span = f"values from {start.min(initial=np.inf):.3g} to {start.max(initial=-np.inf):.3g}"
+            message = f"noise_variance_init must contain {requirement}, but has shape {start.shape} and {span}."
             raise ParameterError("noise_variance_init", start, requirement, message=message)
-        if not (start > 0).all() or not np.isfinite(start).all():
-            message = "noise_variance_init must be positive and finite."
-            raise ParameterError("noise_variance_init", start, "positive and finite", message=message)
         return start
 
     def _store_factors(
