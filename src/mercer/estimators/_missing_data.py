@@ -599,8 +599,8 @@ def fit_missing(
     further ones have zero loadings. `n_empty` rows without any value were left out.
     """
     center, scale, deviations = _center_columns(X, weights, standardize)
-    Z, prior = (X - center) / scale, plan.solver.prior or None
-    rows, d = PatternRows.from_array(Z, weights), X.shape[1]
+    Z, missing, d = (X - center) / scale, np.isnan(X), X.shape[1]
+    rows = PatternRows.from_array(Z, weights)
     k = None if n_components == "cv" else min(int(n_components), max(1, d - 1))
     validation: dict[str, Any] = {}
     if rows.total_squares == 0 or k == 0:  # in closed form
@@ -610,13 +610,7 @@ def fit_missing(
     else:
         held_out = hold_out(Z, weights, validation_fraction, rng) if validation_fraction or k is None else []
         options = {"max_iter": plan.solver.max_iter, "n_threads": n_threads, "progress": progress}
-        if held_out:
-            candidates = [k] if k is not None else _ladder(max(1, min(*X.shape, MAX_TRIED + 1) - 1))
-            before, validation = _validate(held_out, candidates, prior, plan.tol, options)
-            ascent = _continue(rows, before, plan.tol, options)
-        else:
-            ascent = maximize(rows, initial_state(rows, k or 1, prior), tol=plan.tol, **options)
-    model, missing = replace(ascent.state.model, loadings_cov=None), np.isnan(X)
+        ascent, validation = _search(rows, held_out, k, plan, options)
     certificate = MissingDataCertificate(
         n_samples=len(X) + n_empty,
         n_features=d,
@@ -631,27 +625,58 @@ def fit_missing(
         stopped_early=bool(ascent.stopped_early),
         **validation,
     )
-    n_more = 0 if k is None else int(n_components) - model.k
-    V, lengths, _ = np.linalg.svd(model.loadings, full_matrices=False)
-    axes, lengths = np.pad((V * column_signs(V)).T, ((0, n_more), (0, 0))), np.pad(lengths, (0, n_more))
+    model = replace(ascent.state.model, loadings_cov=None)
     weight, mean = float(weights.sum()), center + scale * model.mean
     squares = weight * ((model.loadings**2).sum(axis=1) + model.noise)
     moments = Moments(mean, squares, deviations == 0, weight, len(X), len(X), scale if standardize else None)
-    found = PrincipalAxes(
-        axes=completed(axes, lengths > 0),
-        eigenvalues=weight * (lengths**2 + model.noise),
-        total=weight * (float((lengths**2).sum()) + d * model.noise),
-        dropped=weight * (d - len(lengths)) * model.noise,
-        n_possible=min(len(X), d),
-        moments=moments,
+    found = _principal_axes(
+        model,
+        moments,
+        n_more=0 if k is None else int(n_components) - model.k,
         certificate=certificate,
         plan=plan,
         warnings=tuple(_warnings(rows, deviations, standardize, ascent)),
-        units=None,
         unit=1.0 if standardize else float(scale[0]),
     )
     log_likelihood = float(weights @ model.log_density(rows) - rows.observed_weight @ np.log(scale))
     return MissingDataFit(found, model.noise, log_likelihood, rows.observed_weight)
+
+
+def _search(
+    rows: PatternRows, held_out: list[HeldOut], k: int | None, plan: Plan, options: dict[str, Any]
+) -> tuple[Ascent, dict[str, Any]]:
+    """EM, first without the held-out values if there are any; and fields of the certificate."""
+    prior = plan.solver.prior or None
+    if not held_out:
+        return maximize(rows, initial_state(rows, k or 1, prior), tol=plan.tol, **options), {}
+    n, d = rows.values.shape
+    candidates = [k] if k is not None else _ladder(max(1, min(n, d, MAX_TRIED + 1) - 1))
+    before, validation = _validate(held_out, candidates, prior, plan.tol, options)
+    if before.stopped_early:
+        options = {**options, "max_iter": _AFTERWARDS}
+    ascent = maximize(rows, before.state, tol=plan.tol, **options)
+    return ascent._replace(
+        n_passes=before.n_passes + ascent.n_passes,
+        converged=ascent.converged and not before.stopped_early,
+        stopped_early=before.stopped_early,
+    ), validation
+
+
+def _principal_axes(model: FactorModel, moments: Moments, n_more: int, **fields: Any) -> PrincipalAxes:
+    """The distribution along its principal axes, and `n_more` components with no variance but the noise."""
+    d, weight = len(model.mean), moments.total_weight
+    V, lengths, _ = np.linalg.svd(model.loadings, full_matrices=False)
+    axes, lengths = np.pad((V * column_signs(V)).T, ((0, n_more), (0, 0))), np.pad(lengths, (0, n_more))
+    return PrincipalAxes(
+        axes=completed(axes, lengths > 0),
+        eigenvalues=weight * (lengths**2 + model.noise),
+        total=weight * (float((lengths**2).sum()) + d * model.noise),
+        dropped=weight * (d - len(lengths)) * model.noise,
+        n_possible=min(moments.n_samples, d),
+        moments=moments,
+        units=None,
+        **fields,
+    )
 
 
 def _center_columns(X: NDArray, weights: NDArray, standardize: bool) -> tuple[NDArray, NDArray, NDArray]:
@@ -672,18 +697,6 @@ def _center_columns(X: NDArray, weights: NDArray, standardize: bool) -> tuple[ND
         largest = float(deviations.max(initial=0.0)) or 1.0
         scale = np.full(len(scale), largest * (float(np.sqrt(np.mean((deviations / largest) ** 2))) or 1.0))
     return first + mean * unit, scale, deviations
-
-
-def _continue(rows: PatternRows, before: Ascent, tol: float, options: dict[str, Any]) -> Ascent:
-    """EM over all values, from where it ended without the held-out ones."""
-    if before.stopped_early:
-        options = {**options, "max_iter": _AFTERWARDS}
-    ascent = maximize(rows, before.state, tol=tol, **options)
-    return ascent._replace(
-        n_passes=before.n_passes + ascent.n_passes,
-        converged=ascent.converged and not before.stopped_early,
-        stopped_early=before.stopped_early,
-    )
 
 
 def _warnings(rows: PatternRows, deviations: NDArray, standardize: bool, ascent: Ascent) -> Iterator[MercerWarning]:
