@@ -21,7 +21,6 @@ from mercer.kernels.base import (
     Gradient,
     Kernel,
     PreparedKernel,
-    ScaledMap,
     check_positive,
 )
 from mercer.numerics.rounding import UNIT
@@ -77,27 +76,33 @@ class Constant(Kernel):
 
 
 class Composite(Kernel):
-    """A kernel made of others, which are its fields. A subclass writes `combine` and its bounds."""
+    """A kernel made of others, which are fields. A subclass writes how their values and errors are combined."""
 
-    combine_roundings: float  # of `combine`, relative to `combine_values` of what its parts are at most
+    combine_roundings: float  # of `combine`, relative to `combine_values` of the moduli of its terms
 
     @property
     def parts(self) -> tuple[Kernel, ...]:
         """The kernels that it is made of."""
-        values = (getattr(self, part.name) for part in fields(self))  # type: ignore[arg-type]
-        return tuple(value for value in values if isinstance(value, Kernel))
+        return tuple(getattr(self, name) for name in self._part_names)
+
+    @property
+    def _part_names(self) -> list[str]:
+        return [part.name for part in fields(self) if isinstance(getattr(self, part.name), Kernel)]  # type: ignore[arg-type]
+
+    def _with_parts(self, parts: Sequence[Kernel]) -> Self:
+        return replace(self, **dict(zip(self._part_names, parts, strict=True)))  # type: ignore[type-var]
 
     @abstractmethod
     def combine(self, tiles: Sequence[NDArray], shifts: Sequence[float]) -> NDArray:
-        """k − `combine_shifts` of tiles from which shifts were subtracted; may reuse the first tile."""
+        """k − `combine_values(shifts)` from tiles minus their shifts; may reuse the first tile."""
 
     @abstractmethod
     def combine_values(self, values: Sequence[Any]) -> Any:
-        """k, or a bound on it, of the values of its parts."""
+        """k, or a bound on |k|, from the values of the parts."""
 
     @abstractmethod
-    def combine_errors(self, errors: Sequence[float], largest: Sequence[float], entry_errors: Sequence[float]) -> float:
-        """Bound on the errors of k from those of its parts, whose moduli are at most `largest`."""
+    def combine_errors(self, errors: Sequence[float], largest: Sequence[float]) -> float:
+        """Bound on the error of k from those of the parts, whose computed moduli are at most `largest`."""
 
     def __post_init__(self) -> None:
         kinds = {part.input_kind for part in self.parts} - {"any"}
@@ -137,12 +142,7 @@ class Composite(Kernel):
         return np.asarray(self.combine_values([part.diag(X) for part in self.parts]))
 
     def resolve(self, data: Dataset, rng: Generator, weights: NDArray | None = None) -> Self:
-        return self._replace_parts([part.resolve(data, rng, weights) for part in self.parts])
-
-    def _replace_parts(self, parts: Sequence[Kernel]) -> Self:
-        names = [part.name for part in fields(self) if isinstance(getattr(self, part.name), Kernel)]  # type: ignore[arg-type]
-        changed = dict(zip(names, parts, strict=True))
-        return replace(self, **changed) if any(a is not b for a, b in zip(parts, self.parts, strict=True)) else self  # type: ignore[type-var]
+        return self._with_parts([part.resolve(data, rng, weights) for part in self.parts])
 
     def validate(self, samples: Any, name: str = "X") -> None:
         for part in self.parts:
@@ -165,7 +165,7 @@ class PreparedComposite(PreparedKernel):
         self._shifts = [part.shift for part in parts]
         combined = float(kernel.combine_values(self._shifts))
         self.shift = combined if shift is None else shift
-        self._left_over = self.shift - combined  # subtracted after the parts were combined
+        self._rest = self.shift - combined  # subtracted after the parts were combined
 
     @property
     def nbytes(self) -> int:
@@ -175,65 +175,92 @@ class PreparedComposite(PreparedKernel):
         tiles = [np.empty(out.shape) for _ in self.parts]
         for part, tile in zip(self.parts, tiles, strict=True):
             part.fill(rows, columns, tile)
-        np.subtract(self.kernel.combine(tiles, self._shifts), self._left_over, out=out)
+        np.subtract(self.kernel.combine(tiles, self._shifts), self._rest, out=out)
 
     def against(self, X: Any) -> "PreparedComposite":
         return PreparedComposite(self.kernel, [part.against(X) for part in self.parts], self.shift)
 
     @cached_property
     def diag(self) -> NDArray:
-        tiles = [part.diag.copy() for part in self.parts]
-        return self.kernel.combine(tiles, self._shifts) - self._left_over
+        return self.kernel.combine([part.diag.copy() for part in self.parts], self._shifts) - self._rest
 
     @cached_property
     def magnitudes(self) -> NDArray:
         return np.asarray(self.kernel.combine_values([part.magnitudes for part in self.parts]))
 
-    def likely_error(self) -> float:
-        errors = [part.likely_error() for part in self.parts]
-        return self.kernel.combine_errors(errors, self._largest, errors) + 2 * UNIT * abs(self._left_over)
-
-    def entry_error(self) -> float:
-        errors = [part.entry_error() for part in self.parts]
-        rounding = self._rounding * float(np.sqrt(self._moduli.max(initial=0.0) * self._left_moduli.max(initial=0.0)))
-        return self.kernel.combine_errors(errors, self._largest, errors) + rounding + self._shift_error
-
-    def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
-        errors = [part.matrix_error(weights) for part in self.parts]
-        bound = self.kernel.combine_errors(errors, self._largest, [part.entry_error() for part in self.parts])
-        rounding = self._rounding * float(weights @ self._moduli)
-        return bound + rounding + self._shift_error * float(weights.sum())
-
-    @property
-    def _rounding(self) -> float:
-        return rounding_bound(self.kernel.combine_roundings)
-
     @cached_property
     def left_magnitudes(self) -> NDArray:
         return np.asarray(self.kernel.combine_values([part.left_magnitudes for part in self.parts]))
 
-    @property
-    def _left_moduli(self) -> NDArray:
-        return np.asarray(self.kernel.combine_values([part.left_magnitudes + abs(part.shift) for part in self.parts]))
+    def likely_error(self) -> float:
+        return self._combine_errors([part.likely_error() for part in self.parts]) + 2 * UNIT * abs(self._rest)
+
+    def entry_error(self) -> float:
+        bound = self._combine_errors([part.entry_error() for part in self.parts])
+        size = self.kernel.combine_values([part.largest_entry + abs(part.shift) for part in self.parts])
+        return float(bound + self.relative_error * size + self._shift_error)
+
+    def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
+        bound = self._combine_errors([part.matrix_error(weights) for part in self.parts])
+        sizes = self.kernel.combine_values([part.magnitudes + abs(part.shift) for part in self.parts])
+        return bound + self.relative_error * float(weights @ sizes) + self._shift_error * float(weights.sum())
 
     @property
-    def _moduli(self) -> NDArray:
-        """t with moduli of at most √(tᵢtⱼ) in `combine`."""
-        return np.asarray(self.kernel.combine_values([part.magnitudes + abs(part.shift) for part in self.parts]))
+    def n_roundings(self) -> float:  # type: ignore[override]
+        return self.kernel.combine_roundings
 
-    @property
-    def _largest(self) -> list[float]:
-        """Bounds on the moduli of the parts."""
-        return [part.largest_entry for part in self.parts]
+    def _combine_errors(self, errors: Sequence[float]) -> float:
+        return self.kernel.combine_errors(errors, [part.largest_entry + part.entry_error() for part in self.parts])
 
     @property
     def _shift_error(self) -> float:
-        return rounding_bound(2) * abs(self._left_over)
+        return rounding_bound(2) * abs(self._rest)
+
+
+class LinearCombination(Composite):
+    """factor·(k₁ + k₂ + …)."""
+
+    factor: float
+    combine_roundings = 2
+
+    def combine(self, tiles: Sequence[NDArray], shifts: Sequence[float]) -> NDArray:
+        total = tiles[0]
+        for tile in tiles[1:]:
+            total += tile
+        if self.factor != 1.0:
+            total *= self.factor
+        return total
+
+    def combine_values(self, values: Sequence[Any]) -> Any:
+        return self.factor * sum(values)
+
+    def combine_errors(self, errors: Sequence[float], largest: Sequence[float]) -> float:
+        return self.factor * sum(errors)
+
+    def with_origin(self, origin: NDArray) -> Kernel:
+        moved = [part.with_origin(origin) for part in self.parts]
+        return self._with_parts(moved) if any(a is not b for a, b in zip(moved, self.parts, strict=True)) else self
+
+    def feature_map(self, samples: Any) -> FeatureMap | None:
+        """The features of all parts; not for sums on sparse rows, which would lose their zeros."""
+        maps = [part.feature_map(samples) for part in self.parts]
+        known = [one for one in maps if one is not None]
+        if len(known) < len(maps) or (len(maps) > 1 and sparse.issparse(samples)):
+            return None
+        return ConcatenatedMap(known, self.factor)
+
+    def vjp(self, Z: Any, X: Any) -> Gradient | None:
+        gradients = [part.vjp(Z, X) for part in self.parts]
+        known = [one for one in gradients if one is not None]
+        return (lambda C: self.factor * sum(one(C) for one in known)) if len(known) == len(gradients) else None
+
+    def diag_gradient(self, Z: Any) -> NDArray:
+        return np.asarray(self.factor * sum(part.diag_gradient(Z) for part in self.parts))
 
 
 @storable
 @dataclass(frozen=True, repr=False)
-class Scaled(Composite):
+class Scaled(LinearCombination):
     """Multiple of a kernel, k(x, y) = factor·k₁(x, y).
 
     Parameters
@@ -246,33 +273,9 @@ class Scaled(Composite):
 
     factor: float
     kernel: Kernel
-    combine_roundings = 2
 
     def __post_init__(self) -> None:
         check_positive("factor", self.factor)
-
-    def combine(self, tiles: Sequence[NDArray], shifts: Sequence[float]) -> NDArray:
-        return np.multiply(tiles[0], self.factor, out=tiles[0])
-
-    def combine_values(self, values: Sequence[Any]) -> Any:
-        return self.factor * values[0]
-
-    def combine_errors(self, errors: Sequence[float], largest: Sequence[float], entry_errors: Sequence[float]) -> float:
-        return self.factor * errors[0]
-
-    def with_origin(self, origin: NDArray) -> Kernel:
-        return self._replace_parts([self.kernel.with_origin(origin)])
-
-    def feature_map(self, samples: Any) -> FeatureMap | None:
-        inner = self.kernel.feature_map(samples)
-        return None if inner is None else ScaledMap(inner, self.factor)
-
-    def vjp(self, Z: Any, X: Any) -> Gradient | None:
-        inner = self.kernel.vjp(Z, X)
-        return None if inner is None else lambda C: self.factor * inner(C)
-
-    def diag_gradient(self, Z: Any) -> NDArray:
-        return self.factor * self.kernel.diag_gradient(Z)
 
     def __repr__(self) -> str:
         return f"{_short(self.factor)} * {_in_brackets(self.kernel)}"
@@ -280,7 +283,7 @@ class Scaled(Composite):
 
 @storable
 @dataclass(frozen=True, repr=False)
-class Sum(Composite):
+class Sum(LinearCombination):
     """Sum of two kernels, k(x, y) = k₁(x, y) + k₂(x, y).
 
     Parameters
@@ -291,31 +294,7 @@ class Sum(Composite):
 
     left: Kernel
     right: Kernel
-    combine_roundings = 2
-
-    def combine(self, tiles: Sequence[NDArray], shifts: Sequence[float]) -> NDArray:
-        return np.add(tiles[0], tiles[1], out=tiles[0])
-
-    def combine_values(self, values: Sequence[Any]) -> Any:
-        return values[0] + values[1]
-
-    def combine_errors(self, errors: Sequence[float], largest: Sequence[float], entry_errors: Sequence[float]) -> float:
-        return sum(errors)
-
-    def with_origin(self, origin: NDArray) -> Kernel:
-        return self._replace_parts([part.with_origin(origin) for part in self.parts])
-
-    def feature_map(self, samples: Any) -> FeatureMap | None:
-        """Both features; not of sparse rows, which lose their zeros next to dense features."""
-        left, right = self.left.feature_map(samples), self.right.feature_map(samples)
-        return None if left is None or right is None or sparse.issparse(samples) else ConcatenatedMap(left, right)
-
-    def vjp(self, Z: Any, X: Any) -> Gradient | None:
-        left, right = self.left.vjp(Z, X), self.right.vjp(Z, X)
-        return None if left is None or right is None else lambda C: left(C) + right(C)
-
-    def diag_gradient(self, Z: Any) -> NDArray:
-        return self.left.diag_gradient(Z) + self.right.diag_gradient(Z)
+    factor = 1.0
 
     def __repr__(self) -> str:
         return " + ".join(_short(k.value) if isinstance(k, Constant) else repr(k) for k in self.parts)
@@ -337,7 +316,7 @@ class Product(Composite):
     combine_roundings = 12
 
     def combine(self, tiles: Sequence[NDArray], shifts: Sequence[float]) -> NDArray:
-        """(s₁ + t₁)(s₂ + t₂) − s₁s₂, without subtracting what was never added."""
+        """t₁t₂ + s₁t₂ + s₂t₁ = (s₁ + t₁)(s₂ + t₂) − s₁s₂ of tiles t and shifts s."""
         left, right = tiles
         out = left * right
         if shifts[0]:
@@ -349,9 +328,9 @@ class Product(Composite):
     def combine_values(self, values: Sequence[Any]) -> Any:
         return values[0] * values[1]
 
-    def combine_errors(self, errors: Sequence[float], largest: Sequence[float], entry_errors: Sequence[float]) -> float:
+    def combine_errors(self, errors: Sequence[float], largest: Sequence[float]) -> float:
         """|k₁|δ₂ + |k₂|δ₁ + δ₁δ₂."""
-        return largest[0] * errors[1] + largest[1] * errors[0] + errors[0] * entry_errors[1]
+        return largest[0] * errors[1] + largest[1] * errors[0]
 
     def vjp(self, Z: Any, X: Any) -> Gradient | None:
         left, right = self.left.vjp(Z, X), self.right.vjp(Z, X)
@@ -391,10 +370,10 @@ def _is_number(value: Any) -> bool:
 
 
 def _short(number: float) -> str:
-    """With all its digits, and as few as that takes: 2, 0.1."""
+    """The shortest text with all digits: 2, 0.1."""
     return repr(int(number)) if number == int(number) and abs(number) < 1e15 else repr(float(number))
 
 
 def _in_brackets(kernel: Kernel) -> str:
-    """As a factor: a sum needs brackets."""
+    """The `repr` of a factor: sums need brackets."""
     return f"({kernel!r})" if isinstance(kernel, Sum) else repr(kernel)

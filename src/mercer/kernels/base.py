@@ -1,12 +1,12 @@
 """Kernels as immutable values, and their matrices tile by tile with bounds on rounding.
 
 An author of a kernel writes `__call__`; families that gain from preparing samples once write `prepare`
-instead. `get_kernel` makes a kernel of what a user passes, and `Kernel.resolve` sets the parameters that are
-left to the data; nothing else does either.
+instead. `get_kernel` turns what a user passes into a kernel, and `Kernel.resolve` sets the parameters that are
+left to the data.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from importlib import import_module
@@ -27,10 +27,9 @@ from mercer.text import joined, short_repr
 
 ROUNDINGS = 16  # of a formula of a few steps, with exp or tanh good to 4 ulp
 _NEARLY_CONSTANT = 0.9  # mean of k/max_value from which the maximum is subtracted before rounding
-_SHIFT_SAMPLES = 64
-_MEDIAN_SAMPLES = 1000
+_SHIFT_SAMPLES, _MEDIAN_SAMPLES = 64, 1000
 _DENSE_COLUMNS = 4096  # of sparse rows that are made dense at once
-_SPARSE_COST = 5  # of an entry from sparse rows, against dense ones
+_SPARSE_COST = 5  # of a stored number of sparse rows, against one of dense rows
 _LARGEST = float(np.finfo(float).max)
 Generator = Callable[[], np.random.Generator]
 Gradient = Callable[[NDArray], NDArray]
@@ -141,24 +140,16 @@ class Kernel(ABC):  # noqa: B024  __init_subclass__ checks what an author must w
     # ------------------------------------------------------------------ algebra and parameters
 
     def __add__(self, other: Any) -> "Kernel":
-        from mercer.kernels.algebra import add
-
-        return add(self, other)
+        return _algebra().add(self, other)
 
     def __radd__(self, other: Any) -> "Kernel":
-        from mercer.kernels.algebra import add
-
-        return add(other, self)
+        return _algebra().add(other, self)
 
     def __mul__(self, other: Any) -> "Kernel":
-        from mercer.kernels.algebra import multiply
-
-        return multiply(self, other)
+        return _algebra().multiply(self, other)
 
     def __rmul__(self, other: Any) -> "Kernel":
-        from mercer.kernels.algebra import multiply
-
-        return multiply(other, self)
+        return _algebra().multiply(other, self)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters of the formula, as in scikit-learn; ``deep``: also those of its parts, as left__gamma."""
@@ -181,11 +172,15 @@ class Kernel(ABC):  # noqa: B024  __init_subclass__ checks what an author must w
         return replace(self, **changed) if changed else self  # type: ignore[type-var]
 
 
-class PreparedKernel:
-    """k(X, Y) − shift between prepared samples, tile by tile, and how far entries can be off.
+def _algebra() -> Any:
+    return import_module("mercer.kernels.algebra")
 
-    Immutable, picklable and shared by threads. This class serves any kernel that can be called. It takes the
-    values of a user's function as exact but for `n_roundings`; families override `fill` and the bounds.
+
+class PreparedKernel:
+    """k(X, Y) − shift between prepared samples, tile by tile, with bounds on the errors of entries.
+
+    Immutable, picklable and shared by threads. This class serves any kernel that can be called; families
+    override `fill` and the bounds. The values of a user's function are taken as exact but for `n_roundings`.
     """
 
     dtype = np.dtype(np.float64)
@@ -203,12 +198,7 @@ class PreparedKernel:
 
     def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
         """Write a tile into `out`."""
-        tile = as_numbers(self.kernel(self.X[rows], self.Y[columns]), self.kernel)
-        if tile.shape != out.shape:
-            raise DataError(
-                f"{short_repr(self.kernel)} returned an array of shape {tile.shape} for {out.shape[0]} and "
-                f"{out.shape[1]} samples; it must return {out.shape}."
-            )
+        tile = _as_tile(self.kernel(self.X[rows], self.Y[columns]), self.kernel, out.shape)
         raise_nonfinite_values(tile, self.kernel, np.arange(self.shape[0])[rows], self.X)
         np.subtract(tile, self.shift, out=out)
 
@@ -228,28 +218,32 @@ class PreparedKernel:
 
     @cached_property
     def left_magnitudes(self) -> NDArray:
-        """The same of X."""
+        """The same for X."""
         return self.magnitudes if self.X is self.Y else np.abs(np.asarray(self.kernel.diag(self.X), dtype=np.float64))
 
+    @property
+    def relative_error(self) -> float:
+        """r with |δk(xᵢ, yⱼ)| ≤ r√(sᵢsⱼ) before the shift is subtracted."""
+        return rounding_bound(self.n_roundings)
+
     def likely_error(self) -> float:
-        """Rounding to expect in an entry besides that of its size, for stopping rules. Proves nothing."""
+        """Rounding to expect in an entry besides that of its size, for stopping rules; not a bound."""
         return float(np.finfo(float).eps * abs(self.shift))
 
     def entry_error(self) -> float:
         """Bound on the error of any entry of k(X, Y) − shift."""
-        return rounding_bound(self.n_roundings) * self.largest_entry + self._shift_error
+        return self.relative_error * self.largest_entry + self._shift_error
 
     def error_columns(self, weights: NDArray) -> NDArray | None:
         """Columns whose products with k(Y, Y) − shift sharpen `matrix_error`, for the first product."""
         return None
 
     def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
-        """Bound on ‖S|δk|S‖₂, S = diag(√w): |δk| ≤ γ√(sᵢsⱼ), hence γΣwᵢsᵢ.
+        """Bound on ‖S|δk|S‖₂, S = diag(√w): |δk| ≤ r√(sᵢsⱼ), hence rΣwᵢsᵢ.
 
-        `row_sums` is (K − shift)w, `products` what came of `error_columns`; without them the bound is wider.
+        `row_sums` is (K − shift)w, `products` is (K − shift)·`error_columns`; without them the bound is wider.
         """
-        bound = rounding_bound(self.n_roundings) * float(weights @ self.magnitudes)
-        return bound + self._shift_error * float(weights.sum())
+        return self.relative_error * float(weights @ self.magnitudes) + self._shift_error * float(weights.sum())
 
     @property
     def largest_entry(self) -> float:
@@ -258,26 +252,25 @@ class PreparedKernel:
 
     @property
     def _shift_error(self) -> float:
-        """Of a shift that is subtracted after an entry was rounded."""
+        """Rounding of the subtraction of the shift."""
         return rounding_bound(1) * abs(self.shift)
 
 
 def choose_shift(prepared: PreparedKernel) -> float:
     """The largest value of the kernel if the entries of 64 samples are close to it, else 0.
 
-    Of k = max − tiny the subtraction keeps the digits that centering leaves. Of a narrow kernel it would lose
-    them.
+    If k is close to its maximum, the subtraction keeps the digits that centering leaves; for a narrow kernel it
+    would lose digits.
     """
-    most = prepared.kernel.max_value
-    if not most:
-        return 0.0
+    most, n = prepared.kernel.max_value, prepared.shape[1]
     prepared.shift = 0.0
-    n = prepared.shape[1]
-    step = max(1, -(-n // _SHIFT_SAMPLES))
+    if not most or not n:
+        return 0.0
+    step = -(-n // _SHIFT_SAMPLES)
     some = slice(0, n, step)
     tile = np.empty((len(range(0, n, step)),) * 2, dtype=prepared.dtype)
     prepared.fill(some, some, tile)
-    return most if tile.size and tile.mean() > _NEARLY_CONSTANT * most else 0.0
+    return most if tile.mean() > _NEARLY_CONSTANT * most else 0.0
 
 
 # -------------------------------------------------------------------------------------- feature maps
@@ -291,7 +284,7 @@ class FeatureMap(ABC):
     identity: bool = False  # whether the features are the samples themselves
     recomputable: bool = True  # whether they are cheap enough to be computed again for every block
     n_roundings: float = ROUNDINGS  # behind an entry of `transform`, relative to its own size
-    smallest: float = 0.0  # length of features to which errors are relative at least
+    smallest: float = 0.0  # smallest length of features to which errors are relative
     nnz: int | None = None  # stored entries of the features of the training samples, if they are sparse
 
     @abstractmethod
@@ -304,50 +297,29 @@ class FeatureMap(ABC):
         return np.array([f"{prefix}{i}" for i in range(self.n_features)], dtype=object)
 
 
+@dataclass(eq=False)
 class FormulaMap(FeatureMap):
     """Features by a formula that has nothing to learn."""
 
-    def __init__(
-        self,
-        formula: Callable[[Any], Any],
-        n_features: int,
-        n_roundings: float = ROUNDINGS,
-        *,
-        identity: bool = False,
-        sparse: bool = False,
-        smallest: float = 0.0,
-    ) -> None:
-        self.formula, self.n_features, self.n_roundings = formula, n_features, n_roundings
-        self.identity, self.sparse, self.smallest = identity, sparse, smallest
+    formula: Callable[[Any], Any]
+    n_features: int
+    n_roundings: float = ROUNDINGS
+    identity: bool = False
+    sparse: bool = False
+    smallest: float = 0.0
 
     def transform(self, samples: Any) -> Any:
         return self.formula(samples)
 
 
-class ScaledMap(FeatureMap):
-    """√factor·φ(x): the features of factor·k."""
-
-    def __init__(self, inner: FeatureMap, factor: float) -> None:
-        self.inner, self.factor = inner, factor
-        self.n_features, self.sparse, self.recomputable = inner.n_features, inner.sparse, inner.recomputable
-        self.n_roundings, self.nnz = inner.n_roundings + 3, inner.nnz
-        self.smallest = inner.smallest * float(np.sqrt(factor))
-
-    def transform(self, samples: Any) -> Any:
-        return self.inner.transform(samples) * np.sqrt(self.factor)
-
-    def get_feature_names_out(self) -> NDArray:
-        return self.inner.get_feature_names_out()
-
-
 class ConcatenatedMap(FeatureMap):
-    """(φ₁(x), φ₂(x), …): the features of k₁ + k₂ + …"""
+    """√factor·(φ₁(x), φ₂(x), …): the features of factor·(k₁ + k₂ + …)."""
 
-    def __init__(self, *parts: FeatureMap) -> None:
-        self.parts = parts
+    def __init__(self, parts: Sequence[FeatureMap], factor: float = 1.0) -> None:
+        self.parts, self.factor = parts, factor
         self.n_features = sum(part.n_features for part in parts)
-        self.n_roundings = max(part.n_roundings for part in parts)
-        self.smallest = float(np.sqrt(sum(part.smallest**2 for part in parts)))
+        self.n_roundings = 3 + max(part.n_roundings for part in parts)
+        self.smallest = float(np.sqrt(factor * sum(part.smallest**2 for part in parts)))
         self.sparse = any(part.sparse for part in parts)
         self.recomputable = all(part.recomputable for part in parts)
         stored = [part.nnz for part in parts if part.nnz is not None]
@@ -355,7 +327,7 @@ class ConcatenatedMap(FeatureMap):
 
     def transform(self, samples: Any) -> Any:
         blocks = [part.transform(samples) for part in self.parts]
-        return sparse.hstack(blocks, format="csr") if self.sparse else np.hstack(blocks)
+        return (sparse.hstack(blocks, format="csr") if self.sparse else np.hstack(blocks)) * np.sqrt(self.factor)
 
     def get_feature_names_out(self) -> NDArray:
         return np.concatenate([part.get_feature_names_out() for part in self.parts])
@@ -451,8 +423,8 @@ class _FunctionKernel(Kernel):
     function: Callable[..., Any]
     params: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
-    def __call__(self, X: Any, Y: Any) -> NDArray:
-        raise NotImplementedError
+    @abstractmethod
+    def __call__(self, X: Any, Y: Any) -> NDArray: ...
 
     def __repr__(self) -> str:
         name = getattr(self.function, "__name__", type(self.function).__name__)
@@ -461,7 +433,7 @@ class _FunctionKernel(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class Pairwise(_FunctionKernel):
-    """A function of one pair of samples, ``function(x, y, **params)``. It is called for every entry.
+    """Kernel from a function of one pair of samples, ``function(x, y, **params)``, called for every entry.
 
     Parameters
     ----------
@@ -485,7 +457,7 @@ class Pairwise(_FunctionKernel):
                 f"The kernel function returned an array of shape {np.shape(value)} for one pair of samples; it must "
                 "return one number. Pass a function of two arrays as Blockwise(function)."
             )
-        return float(as_numbers(value, self).item())
+        return float(_as_numbers(value, self).item())
 
     def entry_cost(self, data: Dataset) -> float:
         return 2000.0
@@ -493,7 +465,7 @@ class Pairwise(_FunctionKernel):
 
 @dataclass(frozen=True, repr=False)
 class Blockwise(_FunctionKernel):
-    """A function of two arrays of samples, ``function(X, Y, **params)``, as those of scikit-learn's `pairwise`.
+    """Kernel from a function of two arrays, ``function(X, Y, **params)``, such as `sklearn.metrics.pairwise`.
 
     Parameters
     ----------
@@ -508,14 +480,7 @@ class Blockwise(_FunctionKernel):
     """
 
     def __call__(self, X: Any, Y: Any) -> NDArray:
-        tile = as_numbers(self.function(X, Y, **self.params), self)
-        if tile.shape != (X.shape[0], Y.shape[0]):
-            raise DataError(
-                f"The kernel function returned an array of shape {tile.shape} for {X.shape[0]} and {Y.shape[0]} "
-                f"samples; it must return {(X.shape[0], Y.shape[0])}. Pass a function of one pair of samples as "
-                "Pairwise(function)."
-            )
-        return tile
+        return _as_tile(self.function(X, Y, **self.params), self, (X.shape[0], Y.shape[0]))
 
 
 def get_kernel(
@@ -526,7 +491,7 @@ def get_kernel(
     coef0: float = 1,
     params: Mapping[str, Any] | None = None,
 ) -> Kernel:
-    """The kernel for a name, an object or a function of two samples. What is left to the data stays open.
+    """The kernel for a name, a kernel object or a function of two samples.
 
     Kernels on vectors take gamma, degree and coef0. `params` are arguments of a function, or parameters of a
     named kernel on strings or tables; kernels on vectors ignore them, as in scikit-learn.
@@ -569,27 +534,37 @@ def _is_finite(value: Any) -> bool:
     return number and bool(-_LARGEST <= value <= _LARGEST)  # an integer may be too large for float()
 
 
-def as_numbers(values: Any, kernel: Kernel) -> NDArray:
-    """What a user's function returned, as float64."""
+def _as_numbers(values: Any, kernel: Kernel) -> NDArray:
+    """What a kernel returned, as float64."""
     try:
         return np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise DataError(f"{short_repr(kernel)} returned {short_repr(values)}, which is not a number.") from None
 
 
+def _as_tile(values: Any, kernel: Kernel, shape: tuple[int, ...]) -> NDArray:
+    """What a kernel returned for two arrays of samples, as float64."""
+    tile = _as_numbers(values, kernel)
+    if tile.shape != shape:
+        hint = " Pass a function of one pair of samples as Pairwise(function)." if isinstance(kernel, Blockwise) else ""
+        raise DataError(
+            f"{short_repr(kernel)} returned an array of shape {tile.shape} for {shape[0]} and {shape[1]} samples; it "
+            f"must return {shape}.{hint}"
+        )
+    return tile
+
+
 def raise_nonfinite_values(values: NDArray, kernel: Any, rows: NDArray, samples: Any) -> None:
     """Raise for values of a kernel, one row for each of `rows`, if any is not finite."""
-    if not values.size or np.isfinite(values.sum()):
+    if np.isfinite(values).all():
         return
     bad = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
-    if not len(bad):
-        return
     row = values[bad[0]].ravel()
     value = float(row[~np.isfinite(row)][0])
     text = f"{short_repr(kernel)} returned {value:g} for row {rows[bad[0]]} ({len(bad):,} of {len(values):,} rows)."
     if getattr(samples, "dtype", None) == np.float32:
         text += " X is float32, which overflows at 3e38. Try X.astype(np.float64)."
-    elif kernel is not None and isinstance(kernel, _FunctionKernel):
+    elif isinstance(kernel, _FunctionKernel):
         text += " Check the function with mercer.kernels.check_kernel."
     else:
         text += " The formula overflows: scale the data down, for example with StandardScaler."
@@ -597,5 +572,5 @@ def raise_nonfinite_values(values: NDArray, kernel: Any, rows: NDArray, samples:
 
 
 def numbers_per_entry(data: Dataset) -> float:
-    """Numbers that are read for one entry; those of sparse rows cost five times as much."""
+    """Numbers that are read for one entry; one of sparse rows counts as five."""
     return data.shape[1] if data.nnz is None else _SPARSE_COST * data.nnz / max(1, len(data))

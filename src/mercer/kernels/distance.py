@@ -1,8 +1,8 @@
 """Kernels that are a function of a distance: ‖x − y‖, or Σ|xᵢ − yᵢ| for `Laplacian`."""
 
 from abc import abstractmethod
+from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -32,7 +32,7 @@ from mercer.storable import storable
 MAX_HALF_NORM = 1e3  # largest scale·‖x − mean‖² for which the exponent comes from one matrix product
 _MAX_HALF_NORM_SINGLE = 10.0  # the same for products in float32
 _STEEPEST = 0.4  # bound on x·|k'(x)|, for all profiles here
-_FAR_AWAY = 1e10  # of s, from which e^−√s times any power of s is 0
+_FAR_AWAY = 1e10  # s from which e^−√s times any power of s is 0
 _CACHED = 1 << 14  # entries of a tile whose intermediate results stay in the cache
 _LARGEST_SCALED = 1e150  # of numbers whose squares are added up
 
@@ -41,15 +41,15 @@ class EuclideanKernel(Kernel):
     """k(x, y) = profile(−scale·‖x − y‖²) with profile(0) = 1. A subclass writes `scale`, `profile` and `slope`.
 
     The profile is a completely monotone function of the squared distance, and nowhere steeper than itself.
+    Given the exponent, it evaluates k to `ROUNDINGS` of k, and k − 1 to as many of min(1, √(scale·‖x − y‖²)).
     """
 
     psd = True
     max_value = 1.0
     decreasing = True
     smooth_at_zero = True  # rounding in a tiny squared distance is harmless
-    exact_shift = False  # whether `profile` evaluates k − 1 to a few roundings of itself
-    n_roundings = ROUNDINGS  # of `profile`
-    inner_roundings = 0.0  # of what `profile` makes of the exponent, relative to it
+    exact_shift = False  # whether `profile` evaluates k − 1 to `ROUNDINGS` of itself
+    inner_roundings = 0.0  # of a root or logarithm of the exponent, relative to it
 
     @property
     @abstractmethod
@@ -84,16 +84,15 @@ class EuclideanKernel(Kernel):
         np.minimum(slope, 0.0, out=slope)
         self.slope(slope)
         slope *= -2 * self.scale
-        Z, X = as_float(Z), as_float(X)
-        if isinstance(prepared, PreparedEuclidean):
-            Z = as_dense(Z)
-            if prepared.by_differences:
-                return lambda C: columnwise_gradient(C * slope, Z, X, np.subtract)
+        Z, X = as_dense(Z), as_float(X)
+        if prepared.by_differences:
+            return lambda C: columnwise_gradient(C * slope, Z, X, np.subtract)
+        if not sparse.issparse(X):
             Z, X = Z - prepared.center, X - prepared.center
 
         def gradient(C: NDArray) -> NDArray:
             weights = C * slope
-            return as_dense(Z) * weights.sum(axis=1)[:, None] - times_rows(weights, X)
+            return Z * weights.sum(axis=1)[:, None] - times_rows(weights, X)
 
         return gradient
 
@@ -176,7 +175,7 @@ class Matern(EuclideanKernel):
             self._profile(s[piece], shift)
 
     def _profile(self, s: NDArray, shift: float) -> None:
-        """Of few entries. k − 1 for ν > 1/2 is known to a rounding of r, as that of expm1(−r) remains."""
+        """For few entries. If ν > 1/2, k − 1 has the rounding errors of expm1(−r), a few units of r."""
         r = np.sqrt(np.minimum(-s, _FAR_AWAY))
         np.negative(r, out=s)
         if self.nu == 0.5:
@@ -293,46 +292,41 @@ class Laplacian(GammaMixin, Kernel):
 
 
 class PreparedDistance(PreparedKernel):
-    """Of a kernel that falls with a distance from 1, as a convex function of what `exponents` evaluates.
+    """A kernel that falls with a distance from 1, as a convex function of an exponent x.
 
-    Relative errors γ of x in k(x) matter γ·x|k'(x)|: at most 0.4γ, and at most γ(1 − k) as k is convex.
+    A relative error γ of x changes k(x) by γ·x|k'(x)|: at most 0.4γ, and at most γ(1 − k) as k is convex.
     """
 
-    profile_roundings: float = ROUNDINGS
-    exact_shift = True
+    exact_shift = True  # whether k − 1 is evaluated to a few roundings of itself
 
-    @cached_property
-    def diag(self) -> NDArray:
+    @property
+    def diag(self) -> NDArray:  # type: ignore[override]
         return np.full(self.shape[1], 1.0 - self.shift)
 
-    @cached_property
-    def magnitudes(self) -> NDArray:
+    @property
+    def magnitudes(self) -> NDArray:  # type: ignore[override]
         return np.ones(self.shape[1])
 
-    @cached_property
-    def left_magnitudes(self) -> NDArray:
+    @property
+    def left_magnitudes(self) -> NDArray:  # type: ignore[override]
         return np.ones(self.shape[0])
 
     @property
     def _keeps_digits(self) -> bool:
-        """Whether k − 1 is evaluated, to a few roundings of itself."""
         return self.exact_shift and self.shift == 1.0
-
-    @property
-    def _shift_error(self) -> float:
-        return 0.0 if self._keeps_digits else rounding_bound(1) * abs(self.shift)
 
     def likely_error(self) -> float:
         return 0.0 if self._keeps_digits else 2 * UNIT * abs(self.shift)
 
     def entry_error(self) -> float:
-        return _STEEPEST * rounding_bound(self.n_roundings) + rounding_bound(self.profile_roundings) + self._shift_error
+        exponent = _STEEPEST * rounding_bound(self.n_roundings)
+        return exponent + rounding_bound(ROUNDINGS) + (0.0 if self._keeps_digits else self._shift_error)
 
     def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
-        """Where k − 1 is evaluated, γ(1 − k), by Schur's test: no row sum of (1 − k)w is larger than `row_sums`."""
+        """Schur's test with |δk| ≤ γ(1 − k) where k − 1 is evaluated; then `row_sums` is −Σ(1 − k)w."""
         if not self._keeps_digits or row_sums is None:
             return self.entry_error() * float(weights.sum())
-        return _schur(rounding_bound(self.n_roundings + self.profile_roundings) * np.abs(row_sums))
+        return schur_bound(rounding_bound(self.n_roundings + ROUNDINGS) * np.abs(row_sums))
 
 
 class PreparedLaplacian(PreparedDistance):
@@ -363,7 +357,7 @@ class PreparedEuclidean(PreparedDistance):
     """The exponent from one matrix product, [z, −h, 1]·[w, 1, −h'] = −½‖z − w‖² with h = ½‖z‖².
 
     z = √(2·scale)·(x − mean): rows near their mean cancel least. If a row is farther than `MAX_HALF_NORM`, or
-    the kernel has a kink at distance 0, the distances come from differences instead, which lose nothing and
+    the kernel has a kink at distance 0, the distances come from differences instead, which lose no digits and
     take longer.
     """
 
@@ -372,20 +366,15 @@ class PreparedEuclidean(PreparedDistance):
     def __init__(self, kernel: EuclideanKernel, Y: NDArray, shift: float | None, dtype: Any = np.float64) -> None:
         self.kernel, self.X, self.Y = kernel, Y, Y
         self.shape = len(Y), len(Y)
-        self.by_differences, self._farthest = True, (np.inf, np.inf)
-        if kernel.smooth_at_zero:
-            with np.errstate(over="ignore", invalid="ignore"):
-                self.center = Y.mean(axis=0, dtype=np.float64)
-            left, self.half_norms = self._move(Y)
-            farthest = float(self.half_norms.max(initial=0.0))
-            self._farthest = farthest, farthest
-            self.by_differences = not farthest <= MAX_HALF_NORM  # also if it is not a number
-        if not self.by_differences:
-            if farthest <= _MAX_HALF_NORM_SINGLE:
-                self.dtype = np.dtype(dtype)
-            self.right = np.empty((left.shape[1], len(Y)), dtype=self.dtype)
-            self.right[:-2], self.right[-2], self.right[-1] = left[:, :-2].T, 1.0, -self.half_norms
-            self.left = left.astype(self.dtype, copy=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.center = Y.mean(axis=0, dtype=np.float64)
+        left, self.half_norms = self._move(Y)
+        farthest = float(self.half_norms.max(initial=0.0))
+        if farthest <= _MAX_HALF_NORM_SINGLE and kernel.smooth_at_zero:
+            self.dtype = np.dtype(dtype)
+        self.right = np.empty((left.shape[1], len(Y)), dtype=self.dtype)
+        self.right[:-2], self.right[-2], self.right[-1] = left[:, :-2].T, 1.0, -self.half_norms
+        self._set_left(left, farthest, farthest)
         self.shift = choose_shift(self) if shift is None else shift
 
     def _move(self, X: NDArray) -> tuple[NDArray, NDArray]:
@@ -400,6 +389,21 @@ class PreparedEuclidean(PreparedDistance):
         left[:, -2], left[:, -1] = -half, 1.0
         return left, half
 
+    def _set_left(self, left: NDArray, *farthest: float) -> None:
+        """Rows X as they enter the product, and the largest h of X and of Y."""
+        self.left, self._farthest = left.astype(self.dtype, copy=False), farthest
+        is_near = all(h <= MAX_HALF_NORM for h in farthest)  # h may be NaN
+        self.by_differences = not (is_near and self.kernel.smooth_at_zero)
+        if self.by_differences:
+            del self.left
+            self._unit = self._common_unit()
+
+    def _common_unit(self) -> float:
+        """A power of two near √scale, or below if squares of rows would overflow: no small difference underflows."""
+        largest = max(float(np.abs(rows).max(initial=0.0)) for rows in (self.X, self.Y))
+        wanted = np.round(np.log2(self.kernel.scale) / 2)
+        return float(2.0 ** min(wanted, np.floor(np.log2(_LARGEST_SCALED / largest))) if largest else 2.0**wanted)
+
     @property
     def nbytes(self) -> int:
         return 0 if self.by_differences else self.left.nbytes + self.right.nbytes + self.half_norms.nbytes
@@ -408,60 +412,39 @@ class PreparedEuclidean(PreparedDistance):
     def exact_shift(self) -> bool:  # type: ignore[override]
         return self.kernel.exact_shift
 
-    @property
-    def profile_roundings(self) -> float:  # type: ignore[override]
-        return self.kernel.n_roundings
-
     def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
         self.exponents(rows, columns, out)
-        if not self.by_differences and out.size and not out.max() <= 0:  # looking costs a third of clipping
+        if out.size and out.max() > 0:  # looking costs a third of clipping
             np.minimum(out, 0.0, out=out)
         self.kernel.profile(out, self.shift)
 
     def exponents(self, rows: slice, columns: slice, out: NDArray) -> None:
         """−scale·‖x − y‖², which may exceed 0 by rounding."""
-        if self.by_differences:
-            X, Y = self._scaled(self.X[rows]), self._scaled(self.Y[columns])
-            with np.errstate(over="ignore"):
-                factor = min(self.kernel.scale / self._unit / self._unit, float(np.finfo(float).max))
-                np.multiply(cdist(X, Y, "sqeuclidean"), -factor, out=out)
-        else:
+        if not self.by_differences:
             matmul(self.left[rows], self.right[:, columns], out, SHORT_ROWS)
-
-    def _scaled(self, X: NDArray) -> NDArray:
-        return np.multiply(X, self._unit, dtype=np.float64)
-
-    @cached_property
-    def _unit(self) -> float:
-        """A power of two near √scale, or below if squares of rows would overflow: no small difference underflows."""
-        largest = max(float(np.abs(rows).max(initial=0.0)) for rows in (self.X, self.Y))
-        wanted = np.round(np.log2(self.kernel.scale) / 2)
-        return float(2.0 ** min(wanted, np.floor(np.log2(_LARGEST_SCALED / largest))) if largest else 2.0**wanted)
+            return
+        X, Y = (np.multiply(part, self._unit, dtype=np.float64) for part in (self.X[rows], self.Y[columns]))
+        with np.errstate(over="ignore"):
+            factor = min(self.kernel.scale / self._unit / self._unit, float(np.finfo(float).max))
+            np.multiply(cdist(X, Y, "sqeuclidean"), -factor, out=out)
 
     def against(self, X: Any) -> "PreparedEuclidean":
         X = X.toarray() if sparse.issparse(X) else X
-        other = object.__new__(PreparedEuclidean)
-        other.__dict__.update(self.__dict__)
-        other.__dict__.pop("_unit", None)
-        other.__dict__.pop("left_magnitudes", None)
-        other.X, other.shape = X, (len(X), self.shape[1])
-        if self.by_differences:
-            return other
         left, half = self._move(X)
         farthest = float(half.max(initial=0.0))
         if self.dtype != np.float64 and not farthest <= _MAX_HALF_NORM_SINGLE:
             return PreparedEuclidean(self.kernel, self.Y, self.shift).against(X)
-        other._farthest = farthest, self._farthest[1]
-        other.left = left.astype(self.dtype, copy=False)
-        other.by_differences = not farthest <= MAX_HALF_NORM
+        other = copy(self)
+        other.X, other.shape = X, (len(X), self.shape[1])
+        other._set_left(left, farthest, self._farthest[1])
         return other
 
     @property
     def n_roundings(self) -> float:  # type: ignore[override]
         """Of the exponent: by differences relative to itself, else c with |δs| ≤ γ_c(h + h').
 
-        Moduli of the product are up to 2(h + h'). So are those of ‖z − w‖², whose z and w are known to 4
-        roundings, and h is known to d + 2.
+        The product and both h add 3(d + 3) roundings of h + h'; z and w are known to 3 roundings, which is 12 of
+        h + h'; and `scale` is known to 2, which is 4. In float32, all but the product and h is exact.
         """
         if self.by_differences:
             return self.Y.shape[1] + 8 + self.kernel.inner_roundings
@@ -470,80 +453,70 @@ class PreparedEuclidean(PreparedDistance):
         return rounded + 2 * self.kernel.inner_roundings
 
     def likely_error(self) -> float:
-        unit = float(np.finfo(self.dtype).eps)
         exponent = 0.0 if self.by_differences else 4 * self._farthest[1] / np.sqrt(max(self.shape[1], 1))
-        return unit * (exponent + self._profile_error(1.0))
-
-    def _profile_error(self, roundings: float) -> float:
-        """Of a shift that is subtracted after rounding; where k − 1 is evaluated, of r = √s roundings (`Matern`)."""
-        if self._keeps_digits or not self.shift:
-            return 0.0
-        return roundings * (min(1.0, 2 * np.sqrt(sum(self._farthest))) if self.shift == 1.0 else abs(self.shift))
+        size = 0.0 if self._keeps_digits else min(abs(self.shift), self._largest_root)
+        return float(np.finfo(self.dtype).eps * (exponent + size))
 
     @property
-    def _shift_error(self) -> float:
-        return self._bound(self._profile_error(self.kernel.n_roundings + 4))
+    def _largest_root(self) -> float:
+        """Bound on √(scale·‖x − y‖²), as ½‖z − w‖² ≤ 2(h + h')."""
+        return float(np.sqrt(2 * sum(self._farthest)))
 
     def _bound(self, n_roundings: float) -> float:
         return rounding_bound(n_roundings, UNIT if self.dtype == np.float64 else UNIT_SINGLE)
 
+    @property
+    def _profile_error(self) -> float:
+        """Bound on the error of k − shift for a given exponent."""
+        if self.shift != 1.0:
+            return self._bound(ROUNDINGS) + self._bound(1) * abs(self.shift)
+        size = self._largest_root**2 if self.exact_shift else self._largest_root  # 1 − k ≤ s
+        return self._bound(ROUNDINGS + 4) * min(1.0, size)
+
     def entry_error(self) -> float:
         if self.by_differences:
             return super().entry_error()
-        size = min(1.0, 2 * sum(self._farthest)) if self._keeps_digits else 1.0  # 1 − k ≤ s ≤ 2(h + h')
-        exponent = self._bound(self.n_roundings) * sum(self._farthest)
-        return exponent + self._bound(self.profile_roundings) * size + self._shift_error
+        return self._bound(self.n_roundings) * sum(self._farthest) + self._profile_error
 
     def error_columns(self, weights: NDArray) -> NDArray | None:
         return None if self.by_differences else (weights * self.half_norms)[:, None]
 
     def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
-        """Schur's test, as no entry of k is negative: |δk| ≤ γ_c(h + h')k + γ_p·k, or γ_p·(1 − k) where that
-        is evaluated."""
+        """Schur's test: |δk| ≤ γ_c(h + h')k from the exponent, and γ|k − shift| from most profiles."""
         if self.by_differences:
             return super().matrix_error(weights, row_sums)
-        total, exponent, profile = (
-            float(weights.sum()),
-            self._bound(self.n_roundings),
-            self._bound(self.profile_roundings),
-        )
+        total, exponent = float(weights.sum()), self._bound(self.n_roundings)
         weighted = weights * self.half_norms
         if row_sums is None or products is None:  # k ≤ 1
             moments = self._farthest[1] * total + float(weighted.sum())
-            return exponent * moments + (profile + self._shift_error) * total
+            return exponent * moments + self._profile_error * total
         sums, moments = row_sums + self.shift * total, products[:, 0] + self.shift * weighted.sum()
-        relative = np.abs(row_sums) if self._keeps_digits else sums
-        bound = exponent * (self.half_norms * sums + moments) + profile * relative
-        return _schur(bound) + self._shift_error * total
+        bound = exponent * (self.half_norms * sums + moments)
+        if self.shift == 0.0 or self._keeps_digits:
+            return schur_bound(bound + self._bound(ROUNDINGS) * np.abs(row_sums))
+        return schur_bound(bound) + self._profile_error * total
 
 
-class PreparedSparseEuclidean(PreparedDistance):
-    """‖x‖² + ‖y‖² − 2xᵀy of CSR rows, which centering would make dense; float64 always."""
+class PreparedSparseEuclidean(PreparedEuclidean):
+    """2xᵀy − ‖x‖² − ‖y‖² of CSR rows, which centering would make dense; float64 always."""
 
-    kernel: EuclideanKernel
+    by_differences = False
 
     def __init__(self, kernel: EuclideanKernel, X: Any, Y: Any, shift: float | None) -> None:
         self.kernel, self.X, self.Y = kernel, _as_csr(X), _as_csr(Y)
         self.shape = X.shape[0], Y.shape[0]
         self._left_squares = squared_norms(self.X)
         self._right_squares = self._left_squares if X is Y else squared_norms(self.Y)
+        self._farthest = tuple(
+            kernel.scale * float(x.max(initial=0.0)) for x in (self._left_squares, self._right_squares)
+        )
         self.shift = choose_shift(self) if shift is None else shift
 
-    exact_shift = False
-    by_differences = False
-
     @property
-    def half_norms(self) -> NDArray:
-        """scale·‖y‖²."""
-        return self.kernel.scale * self._right_squares
-
-    def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
-        self.exponents(rows, columns, out)
-        np.minimum(out, 0.0, out=out)
-        self.kernel.profile(out, self.shift)
+    def nbytes(self) -> int:
+        return int(self._right_squares.nbytes)
 
     def exponents(self, rows: slice, columns: slice, out: NDArray) -> None:
-        """−scale·‖x − y‖², which may exceed 0 by rounding."""
         row_products(self.X[rows], self.Y[columns], out)
         out *= 2
         out -= self._left_squares[rows, None]
@@ -556,31 +529,23 @@ class PreparedSparseEuclidean(PreparedDistance):
     @property
     def n_roundings(self) -> float:  # type: ignore[override]
         """c with |δs| ≤ γ_c(h + h'), h = scale·‖x‖²."""
-        return 2 * max(product_chain(self.X), product_chain(self.Y)) + 8 + 2 * self.kernel.inner_roundings
-
-    @property
-    def _exponent_error(self) -> float:
-        return float(rounding_bound(self.n_roundings) * self.kernel.scale * self._farthest_squares)
-
-    @property
-    def _farthest_squares(self) -> float:
-        return float(self._left_squares.max(initial=0.0) + self._right_squares.max(initial=0.0))
-
-    def likely_error(self) -> float:
-        return float(2 * UNIT * (self.kernel.scale * self._farthest_squares + abs(self.shift)))
+        return 2 * max(product_chain(self.X), product_chain(self.Y)) + 12 + 2 * self.kernel.inner_roundings
 
     def entry_error(self) -> float:
         """At a kink, |e^−√s − e^−√t| ≤ √|s − t|."""
-        exponent = self._exponent_error if self.kernel.smooth_at_zero else np.sqrt(self._exponent_error)
-        return float(exponent + rounding_bound(self.kernel.n_roundings) + self._shift_error)
+        exponent = rounding_bound(self.n_roundings) * sum(self._farthest)
+        return float((exponent if self.kernel.smooth_at_zero else np.sqrt(exponent)) + self._profile_error)
+
+    def error_columns(self, weights: NDArray) -> NDArray | None:
+        return None
 
     def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
         return self.entry_error() * float(weights.sum())
 
 
-def _schur(row_bounds: NDArray) -> float:
-    """Largest row sum; a bit more, as sums and bounds are rounded themselves."""
-    return float(row_bounds.max(initial=0.0)) * (1 + 1e-10)
+def schur_bound(row_bounds: NDArray) -> float:
+    """Largest row sum; a bit more, as sums and bounds are rounded, and second-order terms are left out."""
+    return float(row_bounds.max(initial=0.0)) * (1 + 1e-6)
 
 
 def exp_minus(s: NDArray, shift: float) -> None:
