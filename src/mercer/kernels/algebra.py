@@ -252,7 +252,7 @@ class LinearCombination(Composite):
     def vjp(self, Z: Any, X: Any) -> Gradient | None:
         gradients = [part.vjp(Z, X) for part in self.parts]
         known = [one for one in gradients if one is not None]
-        return (lambda C: self.factor * sum(one(C) for one in known)) if len(known) == len(gradients) else None
+        return None if len(known) < len(gradients) else lambda C: np.asarray(self.factor * sum(one(C) for one in known))
 
     def diag_gradient(self, Z: Any) -> NDArray:
         return np.asarray(self.factor * sum(part.diag_gradient(Z) for part in self.parts))

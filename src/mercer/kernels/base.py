@@ -89,6 +89,8 @@ class Kernel(ABC):  # noqa: B024  __init_subclass__ checks what an author must w
 
     def diag(self, X: Any) -> NDArray:
         """k(x, x) of every sample."""
+        if self.decreasing and self.max_value:
+            return np.full(X.shape[0], self.max_value)
         return np.array([self(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])], dtype=np.float64)
 
     def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> "PreparedKernel":
@@ -135,6 +137,8 @@ class Kernel(ABC):  # noqa: B024  __init_subclass__ checks what an author must w
 
     def diag_gradient(self, Z: Any) -> NDArray:
         """∂k(z, z)/∂z of every sample."""
+        if self.decreasing and self.vjp(Z[:1], Z[:1]) is not None:
+            return np.zeros(Z.shape)
         raise ParameterError("kernel", self, "", message=f"{short_repr(self)} has no gradient.")
 
     # ------------------------------------------------------------------ algebra and parameters

@@ -1,4 +1,4 @@
-"""A test whether a function is a Mercer kernel, on a sample of the data."""
+"""Check on a sample of the data whether a function is a Mercer kernel."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _NEGATIVE = 1e-10  # of the largest eigenvalue
 
 @dataclass(frozen=True)
 class KernelCheck(Result):
-    """Result of `check_kernel`. It is true if the sample has no sign against a Mercer kernel.
+    """Result of `check_kernel`: true if the sample does not contradict a Mercer kernel.
 
     Attributes
     ----------
@@ -61,20 +61,19 @@ class KernelCheck(Result):
     @property
     def summary(self) -> str:
         on = f"on {counted(self.n_sampled, 'sample')}"
-        if not self.is_finite:
-            return f"{self.kernel} is not a kernel: it returned values that are not finite {on}."
-        if self.asymmetry >= _ASYMMETRIC:
-            size = f"{self.asymmetry:.1e} of max|k| {on}"
-            return f"{self.kernel} is not symmetric: k(x, y) and k(y, x) differ by up to {size}."
-        if self.diagonal_error >= _ASYMMETRIC:
-            size = f"{self.diagonal_error:.1e} of max|k| {on}"
-            return f"{self.kernel} is inconsistent: diag(X) differs from the diagonal of k(X, X) by up to {size}."
         values = f"eigenvalues between {self.smallest_eigenvalue:.2e} and {self.largest_eigenvalue:.2e} {on}"
-        if not self.is_psd:
-            return (
-                f"{self.kernel} is not positive semi-definite: {values}. Kernel PCA uses the positive eigenvalues only."
-            )
-        return f"{self.kernel} is symmetric and positive semi-definite on this sample: {values}. A sample is no proof."
+        if not self.is_finite:
+            text = f"is not a kernel: it returned values that are not finite {on}."
+        elif self.asymmetry >= _ASYMMETRIC:
+            text = f"is not symmetric: k(x, y) and k(y, x) differ by up to {self.asymmetry:.1e} of max|k| {on}."
+        elif self.diagonal_error >= _ASYMMETRIC:
+            size = f"{self.diagonal_error:.1e} of max|k| {on}"
+            text = f"is inconsistent: diag(X) differs from the diagonal of k(X, X) by up to {size}."
+        elif not self.is_psd:
+            text = f"is not positive semi-definite: {values}. Kernel PCA uses the positive eigenvalues only."
+        else:
+            text = f"is symmetric and positive semi-definite on this sample: {values}. A sample proves nothing."
+        return f"{self.kernel} {text}"
 
     def columns(self) -> dict[str, Sequence[Any]]:
         values = {name: [getattr(self, name)] for name in self.__dataclass_fields__}
@@ -101,7 +100,7 @@ def check_kernel(kernel: Any, X: Any, *, n_sampled: int = 200, random_state: Any
     Returns
     -------
     check : KernelCheck
-        True if the sample has no sign against a Mercer kernel.
+        True if the sample does not contradict a Mercer kernel.
 
     Examples
     --------
@@ -127,7 +126,7 @@ def check_kernel(kernel: Any, X: Any, *, n_sampled: int = 200, random_state: Any
     samples = data.take(chosen)
     found.validate(samples)
     half = len(chosen) // 2
-    # Pairs in the other order are compared on their own: a function of arrays may hide what single pairs show.
+    # Half of the pairs are evaluated again in the other order, in an array of its own.
     first, second = samples[:half], samples[half:]
     return _check(name, found(samples, samples), found(second, first), np.asarray(found.diag(samples)))
 

@@ -35,6 +35,7 @@ _STEEPEST = 0.4  # bound on x·|k'(x)|, for all profiles here
 _FAR_AWAY = 1e10  # s from which e^−√s times any power of s is 0
 _CACHED = 1 << 14  # entries of a tile whose intermediate results stay in the cache
 _LARGEST_SCALED = 1e150  # of numbers whose squares are added up
+_FIRST_ORDER = 1e-7  # error of an exponent up to which terms of second order are negligible
 
 
 class EuclideanKernel(Kernel):
@@ -65,12 +66,7 @@ class EuclideanKernel(Kernel):
         """dk/ds in place of s = −scale·‖x − y‖² ≤ 0; 0 at a kink."""
 
     def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> PreparedKernel:
-        if sparse.issparse(Y):
-            return PreparedSparseEuclidean(self, Y, Y, shift)
         return PreparedEuclidean(self, Y, shift, dtype)
-
-    def diag(self, X: Any) -> NDArray:
-        return np.ones(X.shape[0])
 
     def entry_cost(self, data: Dataset) -> float:
         per_number = 0.04 if self.smooth_at_zero else 1.0
@@ -87,7 +83,7 @@ class EuclideanKernel(Kernel):
         Z, X = as_dense(Z), as_float(X)
         if prepared.by_differences:
             return lambda C: columnwise_gradient(C * slope, Z, X, np.subtract)
-        if not sparse.issparse(X):
+        if not prepared.is_sparse:
             Z, X = Z - prepared.center, X - prepared.center
 
         def gradient(C: NDArray) -> NDArray:
@@ -95,9 +91,6 @@ class EuclideanKernel(Kernel):
             return Z * weights.sum(axis=1)[:, None] - times_rows(weights, X)
 
         return gradient
-
-    def diag_gradient(self, Z: Any) -> NDArray:
-        return np.zeros(Z.shape)
 
 
 @storable
@@ -269,9 +262,6 @@ class Laplacian(GammaMixin, Kernel):
     def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> PreparedKernel:
         return PreparedLaplacian(self, Y, Y, shift)
 
-    def diag(self, X: Any) -> NDArray:
-        return np.ones(X.shape[0])
-
     def distances(self, rows: NDArray) -> NDArray:
         return pdist(rows, "cityblock")
 
@@ -283,9 +273,6 @@ class Laplacian(GammaMixin, Kernel):
         weights = self(Z, X)
         weights *= -self.gamma_value
         return lambda C: columnwise_gradient(C * weights, Z, X, lambda z, x: np.sign(z - x))
-
-    def diag_gradient(self, Z: Any) -> NDArray:
-        return np.zeros(Z.shape)
 
 
 # -------------------------------------------------------------------------------------- tiles
@@ -300,15 +287,15 @@ class PreparedDistance(PreparedKernel):
     exact_shift = True  # whether k − 1 is evaluated to a few roundings of itself
 
     @property
-    def diag(self) -> NDArray:  # type: ignore[override]
+    def diag(self) -> NDArray:
         return np.full(self.shape[1], 1.0 - self.shift)
 
     @property
-    def magnitudes(self) -> NDArray:  # type: ignore[override]
+    def magnitudes(self) -> NDArray:
         return np.ones(self.shape[1])
 
     @property
-    def left_magnitudes(self) -> NDArray:  # type: ignore[override]
+    def left_magnitudes(self) -> NDArray:
         return np.ones(self.shape[0])
 
     @property
@@ -358,27 +345,33 @@ class PreparedEuclidean(PreparedDistance):
 
     z = √(2·scale)·(x − mean): rows near their mean cancel least. If a row is farther than `MAX_HALF_NORM`, or
     the kernel has a kink at distance 0, the distances come from differences instead, which lose no digits and
-    take longer.
+    take longer. Sparse rows are neither centered nor subtracted: both would make them dense.
     """
 
     kernel: EuclideanKernel
+    left: Any
 
-    def __init__(self, kernel: EuclideanKernel, Y: NDArray, shift: float | None, dtype: Any = np.float64) -> None:
-        self.kernel, self.X, self.Y = kernel, Y, Y
-        self.shape = len(Y), len(Y)
-        with np.errstate(over="ignore", invalid="ignore"):
-            self.center = Y.mean(axis=0, dtype=np.float64)
-        left, self.half_norms = self._move(Y)
+    def __init__(self, kernel: EuclideanKernel, Y: Any, shift: float | None, dtype: Any = np.float64) -> None:
+        self.kernel, self.is_sparse = kernel, sparse.issparse(Y)
+        self.X = self.Y = _as_csr(Y) if self.is_sparse else Y
+        self.shape = Y.shape[0], Y.shape[0]
+        if not self.is_sparse:
+            with np.errstate(over="ignore", invalid="ignore"):
+                self.center = Y.mean(axis=0, dtype=np.float64)
+        left, self._norms = self._move(self.Y)
         farthest = float(self.half_norms.max(initial=0.0))
-        if farthest <= _MAX_HALF_NORM_SINGLE and kernel.smooth_at_zero:
+        if farthest <= _MAX_HALF_NORM_SINGLE and kernel.smooth_at_zero and not self.is_sparse:
             self.dtype = np.dtype(dtype)
-        self.right = np.empty((left.shape[1], len(Y)), dtype=self.dtype)
-        self.right[:-2], self.right[-2], self.right[-1] = left[:, :-2].T, 1.0, -self.half_norms
-        self._set_left(left, farthest, farthest)
+        self._set_left(left, self._norms, farthest)
+        if not (self.is_sparse or self.by_differences):
+            self.right = left.T.astype(self.dtype)
+            self.right[[-2, -1]] = self.right[[-1, -2]]
         self.shift = choose_shift(self) if shift is None else shift
 
-    def _move(self, X: NDArray) -> tuple[NDArray, NDArray]:
-        """[z, −h, 1] and h."""
+    def _move(self, X: Any) -> tuple[Any, NDArray]:
+        """[z, −h, 1] and h; for sparse rows, these and ‖x‖²."""
+        if self.is_sparse:
+            return X, squared_norms(X)
         n, d = X.shape
         left = np.empty((n, d + 2))
         Z = left[:, :d]
@@ -389,14 +382,15 @@ class PreparedEuclidean(PreparedDistance):
         left[:, -2], left[:, -1] = -half, 1.0
         return left, half
 
-    def _set_left(self, left: NDArray, *farthest: float) -> None:
-        """Rows X as they enter the product, and the largest h of X and of Y."""
-        self.left, self._farthest = left.astype(self.dtype, copy=False), farthest
-        is_near = all(h <= MAX_HALF_NORM for h in farthest)  # h may be NaN
-        self.by_differences = not (is_near and self.kernel.smooth_at_zero)
+    def _set_left(self, left: Any, norms: NDArray, farthest_right: float) -> None:
+        farthest = float(self._norm_factor * norms.max(initial=0.0))
+        self._left_norms, self._farthest = norms, (farthest, farthest_right)
+        is_near = farthest <= MAX_HALF_NORM and farthest_right <= MAX_HALF_NORM  # h may be NaN
+        self.by_differences = not (self.is_sparse or (is_near and self.kernel.smooth_at_zero))
         if self.by_differences:
-            del self.left
-            self._unit = self._common_unit()
+            self.left, self._unit = None, self._common_unit()
+        else:
+            self.left = left.astype(self.dtype, copy=False)
 
     def _common_unit(self) -> float:
         """A power of two near √scale, or below if squares of rows would overflow: no small difference underflows."""
@@ -405,8 +399,18 @@ class PreparedEuclidean(PreparedDistance):
         return float(2.0 ** min(wanted, np.floor(np.log2(_LARGEST_SCALED / largest))) if largest else 2.0**wanted)
 
     @property
+    def _norm_factor(self) -> float:
+        return self.kernel.scale if self.is_sparse else 1.0
+
+    @property
+    def half_norms(self) -> NDArray:
+        """h of the rows Y."""
+        return self._norm_factor * self._norms
+
+    @property
     def nbytes(self) -> int:
-        return 0 if self.by_differences else self.left.nbytes + self.right.nbytes + self.half_norms.nbytes
+        products = 0 if self.is_sparse or self.by_differences else self.left.nbytes + self.right.nbytes
+        return int(products + self._norms.nbytes)
 
     @property
     def exact_shift(self) -> bool:  # type: ignore[override]
@@ -420,35 +424,40 @@ class PreparedEuclidean(PreparedDistance):
 
     def exponents(self, rows: slice, columns: slice, out: NDArray) -> None:
         """−scale·‖x − y‖², which may exceed 0 by rounding."""
-        if not self.by_differences:
+        if self.is_sparse:
+            row_products(self.left[rows], self.Y[columns], out)
+            out *= 2
+            out -= self._left_norms[rows, None]
+            out -= self._norms[columns]
+            out *= self.kernel.scale
+        elif not self.by_differences:
             matmul(self.left[rows], self.right[:, columns], out, SHORT_ROWS)
-            return
-        X, Y = (np.multiply(part, self._unit, dtype=np.float64) for part in (self.X[rows], self.Y[columns]))
-        with np.errstate(over="ignore"):
-            factor = min(self.kernel.scale / self._unit / self._unit, float(np.finfo(float).max))
-            np.multiply(cdist(X, Y, "sqeuclidean"), -factor, out=out)
+        else:
+            X, Y = (np.multiply(part, self._unit, dtype=np.float64) for part in (self.X[rows], self.Y[columns]))
+            with np.errstate(over="ignore"):
+                factor = min(self.kernel.scale / self._unit / self._unit, float(np.finfo(float).max))
+                np.multiply(cdist(X, Y, "sqeuclidean"), -factor, out=out)
 
     def against(self, X: Any) -> "PreparedEuclidean":
-        X = X.toarray() if sparse.issparse(X) else X
-        left, half = self._move(X)
-        farthest = float(half.max(initial=0.0))
-        if self.dtype != np.float64 and not farthest <= _MAX_HALF_NORM_SINGLE:
-            return PreparedEuclidean(self.kernel, self.Y, self.shift).against(X)
         other = copy(self)
-        other.X, other.shape = X, (len(X), self.shape[1])
-        other._set_left(left, farthest, self._farthest[1])
+        other.X = _as_csr(X) if self.is_sparse else as_dense(X, None)
+        other.shape = X.shape[0], self.shape[1]
+        left, half = self._move(other.X)
+        if self.dtype != np.float64 and not half.max(initial=0.0) <= _MAX_HALF_NORM_SINGLE:
+            return PreparedEuclidean(self.kernel, self.Y, self.shift).against(X)
+        other._set_left(left, half, self._farthest[1])
         return other
 
     @property
     def n_roundings(self) -> float:  # type: ignore[override]
         """Of the exponent: by differences relative to itself, else c with |δs| ≤ γ_c(h + h').
 
-        The product and both h add 3(d + 3) roundings of h + h'; z and w are known to 3 roundings, which is 12 of
-        h + h'; and `scale` is known to 2, which is 4. In float32, all but the product and h is exact.
+        Products and lengths add 3(d + 3) roundings of h + h'; z and w are known to 3 roundings, which makes 12;
+        the scale is known to 2, which makes 4. In float32, all but the products and h is exact.
         """
         if self.by_differences:
             return self.Y.shape[1] + 8 + self.kernel.inner_roundings
-        chain = product_chain(self.left)
+        chain = max(product_chain(self.left), product_chain(self.Y)) if self.is_sparse else product_chain(self.left)
         rounded = 3 * (chain + 1) + 24 if self.dtype == np.float64 else 2 * chain + 8
         return rounded + 2 * self.kernel.inner_roundings
 
@@ -474,18 +483,22 @@ class PreparedEuclidean(PreparedDistance):
         return self._bound(ROUNDINGS + 4) * min(1.0, size)
 
     def entry_error(self) -> float:
+        """At a kink of sparse rows, |e^−√s − e^−√t| ≤ √|s − t|."""
         if self.by_differences:
             return super().entry_error()
-        return self._bound(self.n_roundings) * sum(self._farthest) + self._profile_error
+        exponent = self._bound(self.n_roundings) * sum(self._farthest)
+        return float((exponent if self.kernel.smooth_at_zero else np.sqrt(exponent)) + self._profile_error)
 
     def error_columns(self, weights: NDArray) -> NDArray | None:
         return None if self.by_differences else (weights * self.half_norms)[:, None]
 
     def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
         """Schur's test: |δk| ≤ γ_c(h + h')k from the exponent, and γ|k − shift| from most profiles."""
+        total, exponent = float(weights.sum()), self._bound(self.n_roundings)
         if self.by_differences:
             return super().matrix_error(weights, row_sums)
-        total, exponent = float(weights.sum()), self._bound(self.n_roundings)
+        if not self.kernel.smooth_at_zero or exponent * sum(self._farthest) > _FIRST_ORDER:
+            return self.entry_error() * total
         weighted = weights * self.half_norms
         if row_sums is None or products is None:  # k ≤ 1
             moments = self._farthest[1] * total + float(weighted.sum())
@@ -495,52 +508,6 @@ class PreparedEuclidean(PreparedDistance):
         if self.shift == 0.0 or self._keeps_digits:
             return schur_bound(bound + self._bound(ROUNDINGS) * np.abs(row_sums))
         return schur_bound(bound) + self._profile_error * total
-
-
-class PreparedSparseEuclidean(PreparedEuclidean):
-    """2xᵀy − ‖x‖² − ‖y‖² of CSR rows, which centering would make dense; float64 always."""
-
-    by_differences = False
-
-    def __init__(self, kernel: EuclideanKernel, X: Any, Y: Any, shift: float | None) -> None:
-        self.kernel, self.X, self.Y = kernel, _as_csr(X), _as_csr(Y)
-        self.shape = X.shape[0], Y.shape[0]
-        self._left_squares = squared_norms(self.X)
-        self._right_squares = self._left_squares if X is Y else squared_norms(self.Y)
-        self._farthest = tuple(
-            kernel.scale * float(x.max(initial=0.0)) for x in (self._left_squares, self._right_squares)
-        )
-        self.shift = choose_shift(self) if shift is None else shift
-
-    @property
-    def nbytes(self) -> int:
-        return int(self._right_squares.nbytes)
-
-    def exponents(self, rows: slice, columns: slice, out: NDArray) -> None:
-        row_products(self.X[rows], self.Y[columns], out)
-        out *= 2
-        out -= self._left_squares[rows, None]
-        out -= self._right_squares[columns]
-        out *= self.kernel.scale
-
-    def against(self, X: Any) -> "PreparedSparseEuclidean":
-        return PreparedSparseEuclidean(self.kernel, X, self.Y, self.shift)
-
-    @property
-    def n_roundings(self) -> float:  # type: ignore[override]
-        """c with |δs| ≤ γ_c(h + h'), h = scale·‖x‖²."""
-        return 2 * max(product_chain(self.X), product_chain(self.Y)) + 12 + 2 * self.kernel.inner_roundings
-
-    def entry_error(self) -> float:
-        """At a kink, |e^−√s − e^−√t| ≤ √|s − t|."""
-        exponent = rounding_bound(self.n_roundings) * sum(self._farthest)
-        return float((exponent if self.kernel.smooth_at_zero else np.sqrt(exponent)) + self._profile_error)
-
-    def error_columns(self, weights: NDArray) -> NDArray | None:
-        return None
-
-    def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
-        return self.entry_error() * float(weights.sum())
 
 
 def schur_bound(row_bounds: NDArray) -> float:

@@ -1,4 +1,4 @@
-"""Kernels that are a function of the scalar product xᵀy."""
+"""Kernels that are a function of the scalar product xᵀy, and products of dense and sparse rows."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,7 +43,7 @@ _TILE, _TILE_ENTRIES = 512, 1 << 22  # rows, and entries, that are made dense at
 class DotKernel(Kernel):
     """k(x, y) = profile(xᵀy). A subclass writes `profile` and `slope`, which work in place, and `magnitude`."""
 
-    power = 1.0  # by which `profile` multiplies relative errors of its argument
+    power = 1.0  # of which `profile` is steep: it multiplies relative errors of its argument by so much
 
     def rows(self, X: Any) -> Any:
         """Rows whose scalar products the profile takes, float64."""
@@ -65,7 +65,7 @@ class DotKernel(Kernel):
         return squares
 
     def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> "PreparedDot":
-        """In float64 always: a power or a large mean may use up the digits of float32."""
+        """In float64 always: a power or a large mean may cost the digits of float32."""
         rows = self.rows(Y)
         return PreparedDot(self, rows, rows, shift or 0.0, self.row_roundings(Y))
 
@@ -133,8 +133,19 @@ class PreparedDot(PreparedKernel):
     @property
     def n_roundings(self) -> float:  # type: ignore[override]
         """Of the product and of both rows, times the power of the profile."""
-        product = max(product_chain(self.X), product_chain(self.Y))
-        return self.kernel.power * (product + 2 * self._row_roundings + 3) + ROUNDINGS
+        return self.kernel.power * self._argument_roundings + ROUNDINGS
+
+    @property
+    def _argument_roundings(self) -> float:
+        return max(product_chain(self.X), product_chain(self.Y)) + 2 * self._row_roundings + 3
+
+    @property
+    def relative_error(self) -> float:
+        """A power p below one is infinitely steep at zero, but |s^p − t^p| ≤ |s − t|^p."""
+        power = self.kernel.power
+        if power >= 1:
+            return rounding_bound(self.n_roundings)
+        return rounding_bound(self._argument_roundings) ** power + rounding_bound(ROUNDINGS)
 
 
 @storable
@@ -193,13 +204,13 @@ class Cosine(DotKernel):
 
     def vjp(self, Z: Any, X: Any) -> Gradient:
         """(x̂ − k·ẑ)/‖z‖ with directions x̂ and ẑ; 0 of a row z of zeros, where k jumps."""
-        z, x = self.rows(Z), self.rows(X)
-        per_length = inverse(_inner(z, as_float(Z)))[:, None]  # ẑᵀz = ‖z‖, without a square
-        K, z_dense = row_products(z, x), as_dense(z)
+        x, z = self.rows(X), as_dense(self.rows(Z))
+        per_length = inverse(np.einsum("ij,ij->i", z, as_dense(Z)))[:, None]  # ẑᵀz = ‖z‖, without a square
+        K = row_products(z, x)
 
         def gradient(C: NDArray) -> NDArray:
             C = np.broadcast_to(C, K.shape)
-            return per_length * (times_rows(C, x) - z_dense * np.einsum("ij,ij->i", C, K)[:, None])
+            return per_length * (times_rows(C, x) - z * np.einsum("ij,ij->i", C, K)[:, None])
 
         return gradient
 
@@ -243,7 +254,7 @@ class Polynomial(GammaMixin, DotKernel):
 
     @property
     def power(self) -> float:  # type: ignore[override]
-        return max(1.0, float(self.degree))
+        return float(self.degree) or 1.0
 
     def profile(self, s: NDArray) -> None:
         s *= self.gamma_value
@@ -268,10 +279,6 @@ class Polynomial(GammaMixin, DotKernel):
     def magnitude(self, squares: NDArray) -> NDArray:
         with np.errstate(over="ignore"):
             return np.power(self.gamma_value * squares + abs(self.coef0), self.degree)
-
-    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> PreparedDot:
-        rows = self.rows(Y)
-        return (_PreparedRoot if 0 < self.degree < 1 else PreparedDot)(self, rows, rows, shift or 0.0, 0.0)
 
     def vjp(self, Z: Any, X: Any) -> Gradient | None:
         """None for a degree between 0 and 1, which is infinitely steep at zero."""
@@ -300,23 +307,6 @@ class Polynomial(GammaMixin, DotKernel):
         origin = np.asarray(origin, dtype=np.float64)
         has_formula = self.psd and 1 <= self.degree <= _MOST_MOVED_DEGREE and (self.coef0 > 0 or origin.any())
         return MovedPolynomial(self, origin) if has_formula else self
-
-
-class _PreparedRoot(PreparedDot):
-    """A power p below one is infinitely steep at zero, but |s^p − t^p| ≤ |s − t|^p."""
-
-    kernel: Polynomial
-
-    def entry_error(self) -> float:
-        product = max(product_chain(self.X), product_chain(self.Y))
-        relative = rounding_bound(product + 4) ** self.kernel.degree + rounding_bound(ROUNDINGS)
-        return relative * self.largest_entry + self._shift_error
-
-    def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
-        return self.entry_error() * float(weights.sum())
-
-    def against(self, X: Any) -> "_PreparedRoot":
-        return _PreparedRoot(self.kernel, self.kernel.rows(X), self.Y, self.shift, 0.0)
 
 
 @storable
@@ -460,10 +450,3 @@ def homogeneous_features(Z: NDArray, degree: int) -> NDArray:
         n_distinct = 1 + (i[later] != first).astype(int) + (j[later] != i[later]).astype(int)
         columns.append(Z[:, [first]] * pairs[:, later] * np.sqrt(np.array([0, 1, 3, 6])[n_distinct]))
     return np.concatenate(columns, axis=1)
-
-
-def _inner(X: Any, Y: Any) -> NDArray:
-    """xᵀy of every row of X with that of Y."""
-    if sparse.issparse(X) or sparse.issparse(Y):
-        return np.asarray(sparse.csr_array(X).multiply(Y).sum(axis=1), dtype=np.float64).ravel()
-    return np.asarray(np.einsum("ij,ij->i", X, Y))

@@ -1,7 +1,7 @@
-"""Kernels of counts, shares and histograms: sums over columns of what two non-negative numbers share.
+"""Kernels on counts, proportions and histograms: sums over columns of what two non-negative numbers share.
 
 Terms are never negative, so a sum of them is known to γ of itself. Minima of small integers, and scalar
-products of bits and counts, are taken as float32 products, which are exact below 2²⁴:
+products of bits and counts, are float32 products, which are exact below 2²⁴:
 min(a, b) = Σₜ [a ≥ t][b ≥ t] for t = 1, 2, …
 """
 
@@ -23,12 +23,21 @@ from mercer.kernels.base import (
     Kernel,
     PreparedKernel,
     numbers_per_entry,
+    raise_nonfinite_values,
 )
-from mercer.kernels.distance import PreparedDistance, columnwise_gradient, exp_minus
-from mercer.kernels.dot import as_dense, as_float, product_chain, row_peaks, row_products, squared_norms, times_rows
+from mercer.kernels.distance import PreparedDistance, columnwise_gradient, exp_minus, schur_bound
+from mercer.kernels.dot import (
+    as_dense,
+    as_float,
+    inverse,
+    product_chain,
+    row_peaks,
+    row_products,
+    squared_norms,
+    times_rows,
+)
 from mercer.numerics.blocking import slices
 from mercer.numerics.rounding import SHORT, TINY, power_of_two
-from mercer.numerics.rounding import gamma as rounding_bound
 from mercer.storable import storable
 from mercer.text import short_repr
 
@@ -36,27 +45,26 @@ _EXACT = 2.0**24  # up to which integers are exact in float32
 _FEW = 0.1  # density up to which rows of integers are stored as CSR arrays
 _MOST_BITS = 1 << 14  # columns of counts as bits
 _MOST_COUNTED = 8  # mean of non-zero counts up to which they become bits
-_BLOCK_ENTRIES = 1 << 22  # that are looked at, or converted, at once
+_BLOCK_ENTRIES = 1 << 22  # that are converted at once
 _CACHED = 1 << 15  # entries of a strip whose buffers stay in the cache while columns are added up
 _SAMPLE = 1000  # rows that planning looks at
-_ORDINARY = 1e-70, 1e70  # largest numbers of rows whose squares, and products of squares, are in range
-_SMALLEST = 2.0**-480  # of the largest number of a row, against that of all rows
+_SMALLEST = 2.0**-480  # largest number of a row, relative to that of all rows, whose square does not underflow
 
 ColumnSlope = Callable[[NDArray, NDArray], NDArray]
 
 
 class HistogramKernel(Kernel):
-    """k(x, y) = profile(Σ term(xᵢ, yᵢ)) of non-negative rows. A subclass writes `term` and `slopes`."""
+    """k(x, y) = profile(Σ term(xᵢ, yᵢ)) of non-negative rows, by default with the term min(xᵢ, yᵢ)."""
 
     psd = True
     non_negative = True
-    is_shared = True  # whether a term is 0 where one of the numbers is
-    is_minimum = False  # whether a term is min(xᵢ, yᵢ)
-    term_cost = 2.0  # nominal nanoseconds
+    is_minimum = True  # whether a term is min(xᵢ, yᵢ)
+    is_shared = True  # whether a term is 0 where one of the numbers is 0
+    term_cost = 1.0  # nominal nanoseconds
 
-    @abstractmethod
-    def term(self, x: NDArray, y: NDArray, half: NDArray, out: NDArray, spare: NDArray) -> None:
-        """The term of one column, into `out` (m×n): x is m×1, y has length n, `half` is y/2 but never 0."""
+    def term(self, x: NDArray, y: NDArray, out: NDArray, spare: NDArray) -> None:
+        """The term of one column, into `out` (m×n): x is m×1 and y has length n."""
+        np.minimum(x, y, out=out)
 
     @abstractmethod
     def slopes(self, Z: Any, X: Any) -> tuple[NDArray, ColumnSlope, NDArray | None]:
@@ -82,40 +90,45 @@ class HistogramKernel(Kernel):
         return PreparedHistogram(self, Y, Y, shift)
 
     def sums(self, X: Any, Y: Any) -> NDArray:
-        """Σ term(xᵢ, yᵢ), one column after the other, `SHORT` of them at a time, however rows are stored."""
+        """Σ term(xᵢ, yᵢ), column by column, `SHORT` of them at a time, for dense and sparse rows alike."""
         m, n = X.shape[0], Y.shape[0]
-        height = min(m, max(1, _CACHED // max(n, 1)))
-        out, buffers, strips = np.zeros((m, n)), np.empty((3, height, n)), slices(m, max(height, 1))
+        height = max(1, min(m, _CACHED // max(n, 1)))
+        out, buffers, strips = np.zeros((m, n)), np.empty((3, height, n)), slices(m, height)
         for x, y in zip(_columns(X), _columns(Y), strict=True):
             in_x, in_y = x.any(axis=1), y.any(axis=1)
             used = np.flatnonzero(in_x & in_y if self.is_shared else in_x | in_y)
-            half = np.maximum(0.5 * y, TINY)  # nothing next to any x, and not 0 where x is
             for rows in strips:
                 total, term, spare = buffers[:, : rows.stop - rows.start]
                 total[...] = 0.0
                 for j in used:
-                    self.term(x[j, rows, None], y[j], half[j], term, spare)
+                    self.term(x[j, rows, None], y[j], term, spare)
                     total += term
                 out[rows] += total
         return out
 
+    def diag(self, X: Any) -> NDArray:
+        """1 for similarities, else Σxᵢ."""
+        check_nonnegative(X, self)
+        return np.ones(X.shape[0]) if self.max_value else row_sums(X)
+
+    def diag_gradient(self, Z: Any) -> NDArray:
+        return np.zeros(Z.shape) if self.max_value else np.ones(Z.shape)
+
     def entry_cost(self, data: Dataset) -> float:
-        ones = self._ones(data)
+        ones = self._mean_bits(data)
         return 5.0 + self.term_cost * numbers_per_entry(data) if ones is None else 6.0 + 0.2 * ones
 
     def sample_width(self, data: Dataset) -> int:
-        return super().sample_width(data) + int(self._ones(data) or 0)
+        return super().sample_width(data) + int(self._mean_bits(data) or 0)
 
-    def _ones(self, data: Dataset) -> float | None:
-        """Mean number of bits of a row, if counts become bits; of samples in memory only."""
+    def _mean_bits(self, data: Dataset) -> float | None:
+        """Mean number of bits of a row, if counts become bits; for samples in memory only."""
         if not (self.is_minimum and data.in_memory):
             return None
-        some: Any = data.load()
-        some = some[:: max(1, len(data) // _SAMPLE)]
+        some = _some_rows(data.load())
         return None if CountsAsBits.of(some) is None else float(some.sum()) / max(1, some.shape[0])
 
     def vjp(self, Z: Any, X: Any) -> Gradient:
-        """Column by column."""
         check_nonnegative(Z, self)
         check_nonnegative(X, self)
         weights, slope, others = self.slopes(Z, X)
@@ -136,12 +149,12 @@ class PreparedHistogram(PreparedKernel):
     def __init__(self, kernel: HistogramKernel, X: Any, Y: Any, shift: float | None) -> None:
         self._y = row_sums(Y)
         self._x = self._y if X is Y else row_sums(X)
+        raise_nonfinite_values(self._x, kernel, np.arange(len(self._x)), X)
         super().__init__(kernel, X, Y, shift)
 
     def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
-        tile = self.kernel.sums(self.X[rows], self.Y[columns])
-        self.kernel.profile(tile, self._x[rows], self._y[columns], self.shift)
-        out[...] = tile
+        out[...] = self.kernel.sums(self.X[rows], self.Y[columns])
+        self.kernel.profile(out, self._x[rows], self._y[columns], self.shift)
 
     def against(self, X: Any) -> PreparedKernel:
         check_nonnegative(X, self.kernel)
@@ -155,12 +168,14 @@ class PreparedHistogram(PreparedKernel):
         """Schur's test, as no entry of k is negative."""
         size, total = float(weights @ self.magnitudes), float(weights.sum())
         if row_sums is not None:
-            size = min(size, float((row_sums + self.shift * total).max(initial=0.0)) * (1 + 1e-10))
-        return rounding_bound(self.n_roundings) * size + self._shift_error * total
+            size = min(size, schur_bound(row_sums + self.shift * total))
+        return self.relative_error * size + self._shift_error * total
 
 
 class PreparedCounts(PreparedHistogram):
     """Minima of small integers as products of bits: exact but for the profile."""
+
+    n_roundings = ROUNDINGS
 
     def __init__(self, kernel: HistogramKernel, counts: "CountsAsBits", X: Any, Y: Any, shift: float | None) -> None:
         self.counts = counts
@@ -182,8 +197,6 @@ class PreparedCounts(PreparedHistogram):
             return PreparedHistogram(self.kernel, X, self.Y, self.shift)
         return PreparedCounts(self.kernel, self.counts, X, self.Y, self.shift)
 
-    n_roundings = ROUNDINGS
-
 
 class PreparedChiSquared(PreparedDistance):
     """exp(−γ·sums), whose exponent is known to γ of itself."""
@@ -203,7 +216,7 @@ class PreparedChiSquared(PreparedDistance):
         return _column_chain(self.Y) + ROUNDINGS
 
 
-# -------------------------------------------------------------------------------------- the kernels
+# -------------------------------------------------------------------------------------- kernels
 
 
 @storable
@@ -216,23 +229,18 @@ class AdditiveChiSquared(HistogramKernel):
     """
 
     # 2xy/(x + y) = 2∫(xe^−tx)(ye^−ty)dt over t > 0: an integral of products, so positive semi-definite.
+    is_minimum = False
+    term_cost = 2.0
 
-    def term(self, x: NDArray, y: NDArray, half: NDArray, out: NDArray, spare: NDArray) -> None:
+    def term(self, x: NDArray, y: NDArray, out: NDArray, spare: NDArray) -> None:
         """By x/(x/2 + y/2) ≤ 2: no square of a huge or tiny number."""
-        np.add(0.5 * x, half, out=out)
+        np.add(0.5 * x, np.maximum(0.5 * y, TINY), out=out)
         np.divide(x, out, out=out)
         np.multiply(out, y, out=out)
 
     def slopes(self, Z: Any, X: Any) -> tuple[NDArray, ColumnSlope, NDArray | None]:
         """2(x/(z + x))²."""
-        return np.full((Z.shape[0], X.shape[0]), 2.0), lambda z, x: _share_of_sum(z, x) ** 2, None
-
-    def diag(self, X: Any) -> NDArray:
-        check_nonnegative(X, self)
-        return row_sums(X)
-
-    def diag_gradient(self, Z: Any) -> NDArray:
-        return np.ones(Z.shape)
+        return np.full((Z.shape[0], X.shape[0]), 2.0), _squared_share, None
 
 
 @storable
@@ -240,23 +248,10 @@ class AdditiveChiSquared(HistogramKernel):
 class HistogramIntersection(HistogramKernel):
     """Histogram intersection kernel, k(x, y) = Σ min(xᵢ, yᵢ), of non-negative rows."""
 
-    is_minimum = True
-    term_cost = 1.0
-
     # min(x, y) is the length that [0, x] and [0, y] have in common: a scalar product of two indicators.
-
-    def term(self, x: NDArray, y: NDArray, half: NDArray, out: NDArray, spare: NDArray) -> None:
-        np.minimum(x, y, out=out)
 
     def slopes(self, Z: Any, X: Any) -> tuple[NDArray, ColumnSlope, NDArray | None]:
         return np.ones((Z.shape[0], X.shape[0])), _slope_of_minimum, None
-
-    def diag(self, X: Any) -> NDArray:
-        check_nonnegative(X, self)
-        return row_sums(X)
-
-    def diag_gradient(self, Z: Any) -> NDArray:
-        return np.ones(Z.shape)
 
 
 @storable
@@ -267,14 +262,8 @@ class MinMax(HistogramKernel):
     For rows of 0 and 1 it is the Jaccard similarity, as is `Tanimoto`.
     """
 
-    max_value = 1.0
-    is_minimum = True
-    term_cost = 1.0
-
     # m/(s − m) = Σ(m/s)ⁿ over n ≥ 1 with s = Σx + Σy ≥ 2m: powers of m = Σmin and of 1/s = ∫e^−tΣx e^−tΣy dt.
-
-    def term(self, x: NDArray, y: NDArray, half: NDArray, out: NDArray, spare: NDArray) -> None:
-        np.minimum(x, y, out=out)
+    max_value = 1.0
 
     def profile(self, sums: NDArray, x: NDArray, y: NDArray, shift: float) -> None:
         """By Σmax = Σx + Σy − Σmin, of which at least a third is left."""
@@ -287,15 +276,8 @@ class MinMax(HistogramKernel):
     def slopes(self, Z: Any, X: Any) -> tuple[NDArray, ColumnSlope, NDArray | None]:
         """(s·m' − m)/(s − m)² with m = Σmin, m' its slope and s = Σz + Σx; 0 where both are 0, and k jumps."""
         common, total = self.sums(Z, X), row_sums(Z)[:, None] + row_sums(X)
-        union = total - common
-        inverse = np.divide(1.0, union, out=np.zeros_like(union), where=union > 0)
-        return total * inverse * inverse, _slope_of_minimum, -common * inverse * inverse
-
-    def diag(self, X: Any) -> NDArray:
-        return np.ones(X.shape[0])
-
-    def diag_gradient(self, Z: Any) -> NDArray:
-        return np.zeros(Z.shape)
+        per_union = inverse(total - common)
+        return total * per_union * per_union, _slope_of_minimum, -common * per_union * per_union
 
 
 @storable
@@ -309,17 +291,18 @@ class ChiSquared(GammaMixin, HistogramKernel):
         Factor γ. None is 1, as in scikit-learn; "median" is one over the median of these sums.
     """
 
+    # The sum is Σx + Σy − 2k of the additive kernel, conditionally negative definite: Schoenberg's theorem.
     gamma: float | str | None = None
     max_value = 1.0
     decreasing = True
+    is_minimum = False
     is_shared = False
+    term_cost = 2.0
 
-    # The sum is Σx + Σy − 2k of the additive kernel, conditionally negative definite: Schoenberg's theorem.
-
-    def term(self, x: NDArray, y: NDArray, half: NDArray, out: NDArray, spare: NDArray) -> None:
+    def term(self, x: NDArray, y: NDArray, out: NDArray, spare: NDArray) -> None:
         """Twice that of the formula, by (x − y)/(x/2 + y/2) ≤ 2."""
         np.subtract(x, y, out=spare)
-        np.add(0.5 * x, half, out=out)
+        np.add(0.5 * x, np.maximum(0.5 * y, TINY), out=out)
         np.divide(spare, out, out=out)
         np.multiply(out, spare, out=out)
 
@@ -337,13 +320,7 @@ class ChiSquared(GammaMixin, HistogramKernel):
     def slopes(self, Z: Any, X: Any) -> tuple[NDArray, ColumnSlope, NDArray | None]:
         """−γk·(1 − 4(x/(z + x))²), as (z − x)(z + 3x)/(z + x)² is."""
         weights = -self.gamma_value * self(Z, X)
-        return -4 * weights, lambda z, x: _share_of_sum(z, x) ** 2, weights
-
-    def diag(self, X: Any) -> NDArray:
-        return np.ones(X.shape[0])
-
-    def diag_gradient(self, Z: Any) -> NDArray:
-        return np.zeros(Z.shape)
+        return -4 * weights, _squared_share, weights
 
 
 @storable
@@ -369,17 +346,18 @@ class Tanimoto(Kernel):
            [0.33333333, 1.        ]])
     """
 
+    # s/(a − s) = Σ(s/a)ⁿ over n ≥ 1, a = ‖x‖² + ‖y‖² ≥ 2|s|: powers of s = xᵀy and of 1/a = ∫e^−t‖x‖² e^−t‖y‖² dt.
     packed: bool = False
     psd = True
-
-    # s/(a − s) = Σ(s/a)ⁿ over n ≥ 1, a = ‖x‖² + ‖y‖² ≥ 2|s|: powers of s = xᵀy and of 1/a = ∫e^−t‖x‖² e^−t‖y‖² dt.
 
     def __post_init__(self) -> None:
         if not isinstance(self.packed, bool | np.bool_):
             raise ParameterError("packed", self.packed, "True or False")
 
     def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> PreparedKernel:
-        return PreparedTanimoto(self, Y, Y, shift)
+        Y = self.unpacked(Y)
+        right = Fingerprints.of_integers(Y) or Fingerprints.of_numbers(Y)
+        return PreparedTanimoto(self, right, right, shift or 0.0)
 
     def diag(self, X: Any) -> NDArray:
         return np.ones(X.shape[0])
@@ -388,14 +366,12 @@ class Tanimoto(Kernel):
         """(a·x − 2s·z)/(a − s)² with s = zᵀx and a = ‖z‖² + ‖x‖²; 0 where both are 0, and k jumps."""
         if self.packed:
             return None
-        Z, X = as_float(Z), as_float(X)
-        unit = _common_unit(np.concatenate([row_peaks(Z), row_peaks(X)]))
-        Z, X = Z * unit, X * unit
-        common, total = row_products(Z, X), squared_norms(Z)[:, None] + squared_norms(X)
-        union = total - common
-        square = np.divide(1.0, union, out=np.zeros_like(union), where=union > 0) ** 2
-        of_x, of_z, Z = total * square, 2.0 * common * square, as_dense(Z)
-        return lambda C: unit * (times_rows(C * of_x, X) - Z * (C * of_z).sum(axis=1)[:, None])
+        right = Fingerprints.of_numbers(X)
+        unit, left = right.unit, Fingerprints.of_numbers(Z, right.unit)
+        common, total = row_products(left.rows, right.rows), left.squares[:, None] + right.squares
+        square = inverse(total - common) ** 2
+        of_x, of_z, z = total * square, 2.0 * common * square, as_dense(left.rows)
+        return lambda C: unit * (times_rows(C * of_x, right.rows) - z * (C * of_z).sum(axis=1)[:, None])
 
     def diag_gradient(self, Z: Any) -> NDArray:
         return super().diag_gradient(Z) if self.packed else np.zeros(Z.shape)
@@ -414,12 +390,9 @@ class Tanimoto(Kernel):
         return width // 3 + 4 if self.packed else -(-width * size // 8) + 4
 
     def _some_integers(self, data: Dataset) -> Any:
-        """Some rows of small integers, if the samples are in memory and are such."""
-        if not data.in_memory:
-            return None
-        rows: Any = data.load()
-        some = self.unpacked(rows[:: max(1, len(data) // _SAMPLE)])
-        return None if integer_squares(some) is None else some
+        """Some rows of small integers, if the samples are in memory and are such rows."""
+        some = self.unpacked(_some_rows(data.load())) if data.in_memory else None
+        return None if some is None or integer_squares(some) is None else some
 
     def unpacked(self, X: Any) -> Any:
         """Rows of bits, if these are packed."""
@@ -435,60 +408,85 @@ class Tanimoto(Kernel):
         return np.unpackbits(X, axis=1)
 
 
+@dataclass(frozen=True)
+class Fingerprints:
+    """Rows times a power of two, which changes no similarity, and their squared lengths."""
+
+    rows: Any
+    squares: NDArray
+    unit: float
+    is_exact: bool  # whether the rows are small integers, whose products are exact in float32
+
+    @classmethod
+    def of_integers(cls, X: Any) -> "Fingerprints | None":
+        """None if not all numbers are small integers."""
+        squares = integer_squares(X)
+        return None if squares is None else cls(_compact(X), squares, 1.0, True)
+
+    @classmethod
+    def of_numbers(cls, X: Any, unit: float | None = None) -> "Fingerprints":
+        """By default, the largest number is at most 1 in the unit."""
+        X = as_float(X)
+        peaks = row_peaks(X)
+        unit = float(1 / power_of_two(peaks.max(initial=0.0))) if unit is None else unit
+        sizes = peaks[peaks > 0] * unit
+        if len(sizes) and not (sizes.min() > _SMALLEST and sizes.max() < 1 / _SMALLEST):
+            raise DataError(
+                f"Tanimoto adds squared lengths, and the largest numbers of the rows range from {sizes.min():.2g} to "
+                f"{sizes.max():.2g} in units of the largest. Leave out the smallest rows, or use MinMax or Cosine."
+            )
+        X = X * unit
+        return cls(X, squared_norms(X), unit, False)
+
+
 class PreparedTanimoto(PreparedKernel):
     """One matrix product for each tile: exact for small integers, float64 for other rows."""
 
     kernel: Tanimoto
 
-    def __init__(self, kernel: Tanimoto, X: Any, Y: Any, shift: float | None) -> None:
-        self._originals = X, Y
-        right = kernel.unpacked(Y)
-        left = right if X is Y else kernel.unpacked(X)
-        y = integer_squares(right)
-        x = y if X is Y or y is None else integer_squares(left)
-        self.is_exact = x is not None
-        if x is None or y is None:
-            left, right, x, y = _ordinary(left, right)
-        else:
-            right = _compact(right)
-            left = right if X is Y else _compact(left)
-        self._x, self._y = x, y
-        super().__init__(kernel, left, right, shift)
+    def __init__(self, kernel: Tanimoto, left: Fingerprints, right: Fingerprints, shift: float) -> None:
+        super().__init__(kernel, left.rows, right.rows, shift)
+        self.left, self.right = left, right
 
     @property
     def nbytes(self) -> int:
         return int(self.Y.nnz * 8 if sparse.issparse(self.Y) else self.Y.nbytes)
 
     def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
-        row_products(self.X[rows], self.Y[columns], out, np.float32 if self.is_exact else np.float64)
-        share_of_union(out, self._x[rows], self._y[columns], self.shift)
+        row_products(self.X[rows], self.Y[columns], out, np.float32 if self.right.is_exact else np.float64)
+        share_of_union(out, self.left.squares[rows], self.right.squares[columns], self.shift)
 
     def against(self, X: Any) -> "PreparedTanimoto":
-        return PreparedTanimoto(self.kernel, X, self._originals[1], self.shift)
+        X, right = self.kernel.unpacked(X), self.right
+        left = Fingerprints.of_integers(X) if right.is_exact else None
+        if left is None:
+            right = Fingerprints.of_numbers(right.rows) if right.is_exact else right
+            left = Fingerprints.of_numbers(X, right.unit)
+        return PreparedTanimoto(self.kernel, left, right, self.shift)
 
     @property
     def n_roundings(self) -> float:  # type: ignore[override]
         """Of xᵀy once, as |xᵀy| ≤ a/2 and a − xᵀy ≥ a/2; of a − xᵀy three times, as a + |xᵀy| ≤ 3(a − xᵀy)."""
-        return ROUNDINGS if self.is_exact else 4 * max(product_chain(self.X), product_chain(self.Y)) + ROUNDINGS
+        return ROUNDINGS if self.right.is_exact else 4 * max(product_chain(self.X), product_chain(self.Y)) + ROUNDINGS
 
 
 # -------------------------------------------------------------------------------------- rows
 
 
-def check_nonnegative(X: Any, kernel: Kernel, name: str = "X", first_row: int = 0, names: Any = None) -> None:
-    """Raise for rows with a negative number, with its place."""
+def check_nonnegative(X: Any, kernel: Kernel, name: str = "X") -> None:
+    """Raise for rows with a negative number, with its location."""
     values = X.data if sparse.issparse(X) else X
     if not values.size or values.min() >= 0:
         return
     rows, columns = np.nonzero(X < 0)
     row, column = int(rows[0]), int(columns[0])
-    value, label = float(X[row, column]), str(column) if names is None else repr(names[column])
+    value = float(X[row, column])
     raise DataError(
-        f"{name} has {len(rows):,} negative numbers, the first {value:.6g} in row {first_row + row}, column {label}. "
+        f"{name} has {len(rows):,} negative numbers, the first {value:.6g} in row {row}, column {column}. "
         f"{short_repr(kernel)} compares non-negative numbers such as counts; for other numbers, use RBF or Laplacian.",
         source=name,
-        row=first_row + row,
-        column=label,
+        row=row,
+        column=str(column),
         value=value,
     )
 
@@ -537,10 +535,10 @@ def _slope_of_minimum(z: NDArray, x: NDArray) -> NDArray:
     return np.where(z < x, 1.0, np.where((z == x) & (x > 0), 0.5, 0.0))
 
 
-def _share_of_sum(z: NDArray, x: NDArray) -> NDArray:
-    """x/(z + x), 0 where both are 0, by halves, whose sum does not overflow."""
+def _squared_share(z: NDArray, x: NDArray) -> NDArray:
+    """(x/(z + x))², 0 where both are 0, by halves, whose sum does not overflow."""
     half = 0.5 * x
-    return np.asarray(half / np.maximum(0.5 * z + half, TINY))
+    return np.asarray(half / np.maximum(0.5 * z + half, TINY)) ** 2
 
 
 # -------------------------------------------------------------------------------------- small integers
@@ -548,21 +546,21 @@ def _share_of_sum(z: NDArray, x: NDArray) -> NDArray:
 
 def integer_squares(X: Any) -> NDArray | None:
     """‖x‖² of every row, if all numbers are integers and small enough for exact products; else None."""
-    if sparse.issparse(X):
-        squares = squared_norms(X) if _are_integers(X.data) else None
-        return squares if squares is not None and squares.max(initial=0.0) <= _EXACT else None
+    pieces = slices(X.shape[0], max(1, _BLOCK_ENTRIES // max(1, X.shape[1])))
     parts = [np.zeros(0)]
-    for some in slices(X.shape[0], max(1, _BLOCK_ENTRIES // max(1, X.shape[1]))):
-        if not _are_integers(X[some]):
+    for some in [X] if sparse.issparse(X) else [X[piece] for piece in pieces]:
+        values = some.data if sparse.issparse(X) else some
+        if values.dtype.kind not in "biu" and not np.array_equal(values, np.rint(values)):
             return None
-        parts.append(squared_norms(X[some]))
+        parts.append(squared_norms(some))
         if not parts[-1].max(initial=0.0) <= _EXACT:
             return None
     return np.concatenate(parts)
 
 
-def _are_integers(values: NDArray) -> bool:
-    return values.dtype.kind in "biu" or bool(np.array_equal(values, np.rint(values)))
+def _some_rows(X: Any) -> Any:
+    """At most twice `_SAMPLE` rows, for planning."""
+    return X[:: max(1, X.shape[0] // _SAMPLE)]
 
 
 def _stored(X: Any) -> int:
@@ -576,12 +574,11 @@ def _compact(X: Any) -> Any:
         X = sparse.csr_array(X, copy=True)
         X.sum_duplicates()
         return X.astype(np.float32)
-    some = X[:: max(1, len(X) // _SAMPLE)]
-    if _stored(some) > _FEW * some.size:
+    some = _some_rows(X)
+    if not len(X) or _stored(some) > _FEW * some.size:
         return X
     pieces = slices(len(X), max(1, _BLOCK_ENTRIES // max(1, X.shape[1])))
-    parts = [sparse.csr_array(np.asarray(X[piece], dtype=np.float32)) for piece in pieces]
-    return sparse.vstack(parts, format="csr") if parts else sparse.csr_array(X.shape, dtype=np.float32)
+    return sparse.vstack([sparse.csr_array(np.asarray(X[p], dtype=np.float32)) for p in pieces], format="csr")
 
 
 class CountsAsBits:
@@ -597,10 +594,11 @@ class CountsAsBits:
     @classmethod
     def of(cls, X: Any) -> "CountsAsBits | None":
         """None if numbers are not integers, or would become too many bits."""
-        if not X.shape[0] or (_are_sums_large(X)) or integer_squares(X) is None:
+        total = float(X.sum(dtype=np.float64))
+        if not X.shape[0] or total > _MOST_COUNTED * max(_stored(X), X.shape[0]) or integer_squares(X) is None:
             return None
-        most = np.asarray(X.max(axis=0).toarray() if sparse.issparse(X) else X.max(axis=0)).ravel().astype(np.int64)
-        return cls(most) if most.sum() <= _MOST_BITS else None
+        most = X.max(axis=0).toarray().ravel() if sparse.issparse(X) else X.max(axis=0)
+        return cls(most.astype(np.int64)) if most.sum() <= _MOST_BITS else None
 
     def bits(self, X: Any) -> Any:
         """The rows of bits, as a float32 CSR array."""
@@ -612,36 +610,3 @@ class CountsAsBits:
         columns = np.repeat(first - ends[:-1], counts) + np.arange(ends[-1])
         ones = np.ones(len(columns), dtype=np.float32)
         return sparse.csr_array((ones, columns.astype(np.int32), ends[X.indptr]), (X.shape[0], self.n_columns))
-
-
-def _are_sums_large(X: Any) -> bool:
-    """Whether numbers that are not 0 are too large on average to become bits."""
-    return float(X.sum(dtype=np.float64)) > _MOST_COUNTED * max(_stored(X), X.shape[0])
-
-
-# -------------------------------------------------------------------------------------- real rows of Tanimoto
-
-
-def _ordinary(X: Any, Y: Any) -> tuple[Any, Any, NDArray, NDArray]:
-    """Rows times a power of two, which changes no similarity, and their squared lengths."""
-    right = as_float(Y)
-    left = right if X is Y else as_float(X)
-    unit = _common_unit(row_peaks(right) if X is Y else np.concatenate([row_peaks(left), row_peaks(right)]))
-    if unit != 1.0:
-        right = right * unit
-        left = right if X is Y else left * unit
-    y = squared_norms(right)
-    return left, right, y if X is Y else squared_norms(left), y
-
-
-def _common_unit(peaks: NDArray) -> float:
-    """A power of two for all rows; 1 for ordinary ones."""
-    peaks = peaks[peaks > 0]
-    if not len(peaks) or (peaks.min() > _ORDINARY[0] and peaks.max() < _ORDINARY[1]):
-        return 1.0
-    if peaks.min() < _SMALLEST * peaks.max():
-        raise DataError(
-            f"Tanimoto adds squared lengths, and the largest numbers of the rows range from {peaks.min():.2g} to "
-            f"{peaks.max():.2g}. Leave out the smallest rows, or use MinMax or Cosine."
-        )
-    return float(1 / power_of_two(peaks.max()))

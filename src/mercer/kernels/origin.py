@@ -1,7 +1,7 @@
 """Kernels of φ(x) − φ(o), for rows that are far from zero and close to each other.
 
-The scalar products of such rows differ in their last digits only, and centering a kernel matrix leaves nothing
-but these. The kernels here are evaluated from the differences x − o, and keep all digits:
+The scalar products of such rows differ in their last digits only, and centering a kernel matrix leaves only
+these. The kernels here are evaluated from the differences x − o, and keep all digits:
 
 - linear: (x − o)ᵀ(y − o).
 - cosine: φ(x) = x/‖x‖. With x = t·o + v and v ⊥ o, φ(x) − φ(o) is the sum of v/‖x‖ and of a multiple of o that
@@ -10,7 +10,7 @@ but these. The kernels here are evaluated from the differences x − o, and keep
   x = r·o + v with v ⊥ o, and q = γv·v'/C. Then k(x, y) = Cᵖ(rr' + q)ᵖ and k(x, o) = Cᵖrᵖ, so the kernel of the
   differences is Cᵖ[(rr' + q)ᵖ − (rr')ᵖ + (rᵖ − 1)(r'ᵖ − 1)], where nothing cancels.
 
-Sparse rows stay as they are: moved rows are dense.
+Moved rows are dense, so kernels on sparse rows stay as they are.
 """
 
 from dataclasses import dataclass
@@ -49,6 +49,7 @@ from mercer.numerics.rounding import UNIT, two_product
 from mercer.storable import storable
 
 _CACHED = 1 << 14  # entries of a tile whose intermediate results stay in the cache
+Coordinates = tuple[NDArray, NDArray]  # r − 1 and √γ·v/√C of every row
 
 
 @storable
@@ -116,17 +117,17 @@ class MovedPolynomial(Kernel):
     psd = True
 
     @cached_property
-    def _extended(self) -> tuple[NDArray, float]:
+    def _extended(self) -> tuple[NDArray, np.float64]:
         """√γ·origin with √coef0 appended, and C, the square of its length."""
         extended = np.append(np.sqrt(self.kernel.gamma_value) * self.origin, np.sqrt(self.kernel.coef0))
-        return extended, float(extended @ extended)
+        return extended, np.float64(extended @ extended)
 
     @property
     def degree(self) -> int:
         """Degree of the polynomial."""
         return int(self.kernel.degree)
 
-    def coordinates(self, X: Any) -> tuple[NDArray, NDArray]:
+    def coordinates(self, X: Any) -> Coordinates:
         """r − 1 and √γ·v/√C of every row."""
         extended, C = self._extended
         V = np.zeros((X.shape[0], len(extended)))
@@ -152,17 +153,14 @@ class MovedPolynomial(Kernel):
         """
         p = self.degree
         u = (1 + a) * (1 + b)
-        if p > 1:
-            t = u + q
-            total, powers = u + t, t * t
-            for i in range(p - 2):
-                total *= u
-                total += powers
-                if i < p - 3:
-                    powers *= t
-            q *= total
-        np.multiply(power_minus_one(a, p), power_minus_one(b, p), out=u)
-        q += u
+        t = u + q
+        total, powers = np.ones_like(u), t.copy()
+        for _ in range(p - 1):
+            total *= u
+            total += powers
+            powers *= t
+        q *= total
+        q += power_minus_one(a, p) * power_minus_one(b, p)
         q *= self._extended[1] ** p
         return q
 
@@ -196,13 +194,7 @@ class PreparedMovedPolynomial(PreparedKernel):
 
     kernel: MovedPolynomial
 
-    def __init__(
-        self,
-        kernel: MovedPolynomial,
-        left: tuple[NDArray, NDArray],
-        right: tuple[NDArray, NDArray],
-        shift: float,
-    ) -> None:
+    def __init__(self, kernel: MovedPolynomial, left: Coordinates, right: Coordinates, shift: float) -> None:
         self.kernel, self.left, self.right, self.shift = kernel, left, right, shift
         self.shape = len(left[0]), len(right[0])
         raise_nonfinite_values(self.left_magnitudes, kernel.kernel, np.arange(self.shape[0]), None)
@@ -236,7 +228,7 @@ class PreparedMovedPolynomial(PreparedKernel):
         return self.magnitudes if self.left is self.right else self._moduli(*self.left)
 
     def _moduli(self, a: NDArray, V: NDArray) -> NDArray:
-        """`combine` of moduli, where r and v are as large as x − o allows: their errors are relative to that."""
+        """`combine` of moduli, with r and v as large as x − o allows: their errors are relative to that."""
         far = np.sqrt(a * a + squared_norms(V))
         with np.errstate(over="ignore", invalid="ignore"):
             return self.kernel.combine(far, far, far * far)
