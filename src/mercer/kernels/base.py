@@ -208,7 +208,7 @@ class PreparedKernel:
 
     def against(self, X: Any) -> "PreparedKernel":
         """k(X, Y) − shift for other X. What was prepared of Y is not prepared again."""
-        return PreparedKernel(self.kernel, X, self.Y, self.shift)
+        return type(self)(self.kernel, X, self.Y, self.shift)
 
     @cached_property
     def diag(self) -> NDArray:

@@ -21,6 +21,7 @@ from mercer.kernels.base import (
     check_positive,
     choose_shift,
     numbers_per_entry,
+    raise_nonfinite_values,
 )
 from mercer.kernels.dot import SHORT_ROWS, as_dense, as_float, product_chain, row_products, squared_norms, times_rows
 from mercer.numerics.blocking import slices
@@ -36,6 +37,7 @@ _FAR_AWAY = 1e10  # s from which e^−√s times any power of s is 0
 _CACHED = 1 << 14  # entries of a tile whose intermediate results stay in the cache
 _LARGEST_SCALED = 1e150  # of numbers whose squares are added up
 _FIRST_ORDER = 1e-7  # error of an exponent up to which terms of second order are negligible
+_UNDERFLOW = 1e-150  # error of e^−√s if s underflows
 
 
 class EuclideanKernel(Kernel):
@@ -174,16 +176,13 @@ class Matern(EuclideanKernel):
         if self.nu == 0.5:
             exp_minus(s, shift)
             return
-        polynomial = r if self.nu == 1.5 else r + r * r / 3
+        polynomial, decay = r if self.nu == 1.5 else r + r * r / 3, np.exp(s)
         if shift == 1.0:
-            polynomial = polynomial * np.exp(s)
             exp_minus(s, 1.0)
-            s += polynomial
+            s += polynomial * decay
         else:
-            np.exp(s, out=s)
-            s *= 1 + polynomial
-            if shift:
-                s -= shift
+            np.multiply(decay, 1 + polynomial, out=s)
+            s -= shift
 
     def slope(self, s: NDArray) -> None:
         """ν = ½: e^−r/(2r), and 0 at r = 0; ν = 3/2: e^−r/2; ν = 5/2: (1 + r)e^−r/6."""
@@ -287,18 +286,6 @@ class PreparedDistance(PreparedKernel):
     exact_shift = True  # whether k − 1 is evaluated to a few roundings of itself
 
     @property
-    def diag(self) -> NDArray:
-        return np.full(self.shape[1], 1.0 - self.shift)
-
-    @property
-    def magnitudes(self) -> NDArray:
-        return np.ones(self.shape[1])
-
-    @property
-    def left_magnitudes(self) -> NDArray:
-        return np.ones(self.shape[0])
-
-    @property
     def _keeps_digits(self) -> bool:
         return self.exact_shift and self.shift == 1.0
 
@@ -331,9 +318,6 @@ class PreparedLaplacian(PreparedDistance):
             distances = cdist(X, Y, "cityblock")
         np.multiply(distances, -self.kernel.gamma_value, out=out)
         exp_minus(out, self.shift)
-
-    def against(self, X: Any) -> "PreparedLaplacian":
-        return PreparedLaplacian(self.kernel, X, self.Y, self.shift)
 
     @property
     def n_roundings(self) -> float:  # type: ignore[override]
@@ -385,6 +369,8 @@ class PreparedEuclidean(PreparedDistance):
     def _set_left(self, left: Any, norms: NDArray, farthest_right: float) -> None:
         farthest = float(self._norm_factor * norms.max(initial=0.0))
         self._left_norms, self._farthest = norms, (farthest, farthest_right)
+        if self.is_sparse:
+            raise_nonfinite_values(norms, self.kernel, np.arange(len(norms)), left)
         is_near = farthest <= MAX_HALF_NORM and farthest_right <= MAX_HALF_NORM  # h may be NaN
         self.by_differences = not (self.is_sparse or (is_near and self.kernel.smooth_at_zero))
         if self.by_differences:
@@ -440,6 +426,7 @@ class PreparedEuclidean(PreparedDistance):
 
     def against(self, X: Any) -> "PreparedEuclidean":
         other = copy(self)
+        other.__dict__.pop("left_magnitudes", None)  # cached
         other.X = _as_csr(X) if self.is_sparse else as_dense(X, None)
         other.shape = X.shape[0], self.shape[1]
         left, half = self._move(other.X)
@@ -485,9 +472,10 @@ class PreparedEuclidean(PreparedDistance):
     def entry_error(self) -> float:
         """At a kink of sparse rows, |e^−√s − e^−√t| ≤ √|s − t|."""
         if self.by_differences:
-            return super().entry_error()
+            return super().entry_error() + _UNDERFLOW
         exponent = self._bound(self.n_roundings) * sum(self._farthest)
-        return float((exponent if self.kernel.smooth_at_zero else np.sqrt(exponent)) + self._profile_error)
+        at_kink = 0.0 if self.kernel.smooth_at_zero else float(np.sqrt(exponent)) + _UNDERFLOW
+        return max(exponent, at_kink) + self._profile_error
 
     def error_columns(self, weights: NDArray) -> NDArray | None:
         return None if self.by_differences else (weights * self.half_norms)[:, None]
@@ -496,7 +484,7 @@ class PreparedEuclidean(PreparedDistance):
         """Schur's test: |δk| ≤ γ_c(h + h')k from the exponent, and γ|k − shift| from most profiles."""
         total, exponent = float(weights.sum()), self._bound(self.n_roundings)
         if self.by_differences:
-            return super().matrix_error(weights, row_sums)
+            return super().matrix_error(weights, row_sums) + _UNDERFLOW * total
         if not self.kernel.smooth_at_zero or exponent * sum(self._farthest) > _FIRST_ORDER:
             return self.entry_error() * total
         weighted = weights * self.half_norms

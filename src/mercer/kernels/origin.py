@@ -49,7 +49,6 @@ from mercer.numerics.rounding import UNIT, two_product
 from mercer.storable import storable
 
 _CACHED = 1 << 14  # entries of a tile whose intermediate results stay in the cache
-Coordinates = tuple[NDArray, NDArray]  # r − 1 and √γ·v/√C of every row
 
 
 @storable
@@ -127,24 +126,24 @@ class MovedPolynomial(Kernel):
         """Degree of the polynomial."""
         return int(self.kernel.degree)
 
-    def coordinates(self, X: Any) -> Coordinates:
-        """r − 1 and √γ·v/√C of every row."""
+    def coordinates(self, X: Any) -> NDArray:
+        """r − 1 and √γ·v/√C of every row, side by side."""
         extended, C = self._extended
-        V = np.zeros((X.shape[0], len(extended)))
+        out = np.zeros((X.shape[0], 1 + len(extended)))
+        a, V = out[:, 0], out[:, 1:]
         np.subtract(as_dense(X), self.origin, out=V[:, :-1])
         V *= np.sqrt(self.kernel.gamma_value)
-        a = V @ extended / C
+        np.divide(V @ extended, C, out=a)
         V -= a[:, None] * extended
         V /= np.sqrt(C)
-        return a, V
+        return out
 
     def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> "PreparedMovedPolynomial":
         coordinates = self.coordinates(Y)
         return PreparedMovedPolynomial(self, coordinates, coordinates, shift or 0.0)
 
     def diag(self, X: Any) -> NDArray:
-        a, V = self.coordinates(X)
-        return self.combine(a, a, squared_norms(V))
+        return self.prepare(X).diag
 
     def combine(self, a: NDArray, b: NDArray, q: NDArray) -> NDArray:
         """Cᵖ[(rr' + q)ᵖ − (rr')ᵖ + (rᵖ − 1)(r'ᵖ − 1)] in place of q, with r = 1 + a and r' = 1 + b.
@@ -176,8 +175,8 @@ class MovedPolynomial(Kernel):
         return FormulaMap(self._monomials, n_features, 6 * product_chain(samples) + 50)
 
     def _monomials(self, X: Any) -> NDArray:
-        a, V = self.coordinates(X)
-        extended, C = self._extended
+        coordinates, (extended, C) = self.coordinates(X), self._extended
+        a, V = coordinates[:, 0], coordinates[:, 1:]
         axis = extended / np.sqrt(C)
         sign = 1.0 if axis[-1] >= 0 else -1.0
         axis[-1] += sign  # Householder: the reflection that maps the origin to the last axis
@@ -190,53 +189,52 @@ class MovedPolynomial(Kernel):
 
 
 class PreparedMovedPolynomial(PreparedKernel):
-    """One matrix product for each tile, q, and then powers."""
+    """Coordinates of the rows: one matrix product for each tile, q, and then powers."""
 
     kernel: MovedPolynomial
 
-    def __init__(self, kernel: MovedPolynomial, left: Coordinates, right: Coordinates, shift: float) -> None:
-        self.kernel, self.left, self.right, self.shift = kernel, left, right, shift
-        self.shape = len(left[0]), len(right[0])
+    def __init__(self, kernel: MovedPolynomial, X: NDArray, Y: NDArray, shift: float) -> None:
+        super().__init__(kernel, X, Y, shift)
         raise_nonfinite_values(self.left_magnitudes, kernel.kernel, np.arange(self.shape[0]), None)
 
     @property
     def nbytes(self) -> int:
-        return sum(array.nbytes for array in self.right)
+        return int(self.Y.nbytes)
 
     def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
-        row_products(self.left[1][rows], self.right[1][columns], out)
-        a, b = self.left[0][rows, None], self.right[0][columns]
+        row_products(self.X[rows, 1:], self.Y[columns, 1:], out)
+        a, b = self.X[rows, 0, None], self.Y[columns, 0]
         for piece in slices(len(out), max(1, _CACHED // max(1, len(b)))):
             self.kernel.combine(a[piece], b, out[piece])
         if self.shift:
             out -= self.shift
 
     def against(self, X: Any) -> "PreparedMovedPolynomial":
-        return PreparedMovedPolynomial(self.kernel, self.kernel.coordinates(X), self.right, self.shift)
+        return PreparedMovedPolynomial(self.kernel, self.kernel.coordinates(X), self.Y, self.shift)
 
     @cached_property
     def diag(self) -> NDArray:
-        a, V = self.right
-        return self.kernel.combine(a, a, squared_norms(V)) - self.shift
+        a = self.Y[:, 0]
+        return self.kernel.combine(a, a, squared_norms(self.Y[:, 1:])) - self.shift
 
     @cached_property
     def magnitudes(self) -> NDArray:
-        return self._moduli(*self.right)
+        return self._moduli(self.Y)
 
     @cached_property
     def left_magnitudes(self) -> NDArray:
-        return self.magnitudes if self.left is self.right else self._moduli(*self.left)
+        return self.magnitudes if self.X is self.Y else self._moduli(self.X)
 
-    def _moduli(self, a: NDArray, V: NDArray) -> NDArray:
+    def _moduli(self, coordinates: NDArray) -> NDArray:
         """`combine` of moduli, with r and v as large as x − o allows: their errors are relative to that."""
-        far = np.sqrt(a * a + squared_norms(V))
+        squares = squared_norms(coordinates)
         with np.errstate(over="ignore", invalid="ignore"):
-            return self.kernel.combine(far, far, far * far)
+            return self.kernel.combine(np.sqrt(squares), np.sqrt(squares), squares)
 
     @property
     def n_roundings(self) -> float:  # type: ignore[override]
         """v and r are known to 2d + 10 of ‖x − o‖, q to d + 2 more than both; then a power."""
-        return self.kernel.degree * (6 * product_chain(self.right[1]) + 50) + ROUNDINGS
+        return self.kernel.degree * (6 * product_chain(self.Y) + 50) + ROUNDINGS
 
 
 def power_minus_one(a: NDArray, power: int) -> NDArray:
