@@ -1,5 +1,6 @@
 """Bounds on the rounding of kernel entries, against values in 60 digits."""
 
+import mpmath
 import numpy as np
 import pytest
 from mpmath import mpf
@@ -173,6 +174,41 @@ def test_moved_kernels_keep_the_digits_of_rows_far_from_zero(kernel):
     assert errors(kernel(X, X) - kernel(X, X[:1]) - kernel(X[:1], X) + kernel(X[:1], X[:1]), values, 0.0).max() > (
         1e-10 * largest
     )
+
+
+@pytest.mark.parametrize("kernel", [Matern(1.5, 1e6), Matern(2.5, 1e6)], ids=str)
+def test_bounds_for_flat_kernels_are_relative_to_the_distance(kernel):
+    """k − 1 of 1e-12 is known to some digits, as the bounds show."""
+    check_bounds(kernel, CLOUD, (None,))
+    prepared = kernel.prepare(CLOUD, shift=None)
+    assert prepared.shift == 1.0
+    assert prepared.entry_error() < 1e-19
+    assert prepared.matrix_error(np.ones(9), np.full(9, -1e-11), np.zeros((9, 1))) < 1e-18
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_bounds_include_underflow_at_a_kink(form):
+    """Squared distances of 1e-400 are zero, but k − 1 is −√3e-200 to a good approximation."""
+    kernel, X = Matern(0.5, 1.0), np.array([[1e-200, 0.0], [0.0, 1e-200]])
+    with mpmath.workdps(450):
+        values = exact_matrix(kernel, X, X)
+        prepared = kernel.prepare(form(X), shift=1.0)
+        K = np.empty((2, 2))
+        prepared.fill(slice(None), slice(None), K)
+        wrong = errors(K, values, 1.0)
+    assert 0 < wrong.max() <= prepared.entry_error()
+    assert np.linalg.norm(wrong, 2) <= prepared.matrix_error(np.ones(2), K.sum(axis=1)) < 1e-70
+
+
+@pytest.mark.parametrize(
+    "kernel", [RBF(0.25), RBF(0.25) * Cosine(), 2 * Matern(0.5), MinMax(), Laplacian(1.0)], ids=str
+)
+def test_bounds_of_other_rows_are_their_own(kernel):
+    prepared = kernel.prepare(np.abs(CLOUD))
+    before = prepared.entry_error(), prepared.left_magnitudes.shape
+    other = prepared.against(np.abs(np.vstack([CLOUD, 30 * CLOUD])))
+    assert other.left_magnitudes.shape == (18,)
+    assert (prepared.entry_error(), prepared.left_magnitudes.shape) == before
 
 
 @pytest.mark.parametrize("name", FAR)

@@ -7,6 +7,7 @@ min(a, b) = Σₜ [a ≥ t][b ≥ t] for t = 1, 2, …
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,7 @@ from mercer.kernels.base import (
     Gradient,
     Kernel,
     PreparedKernel,
+    choose_shift,
     numbers_per_entry,
     raise_nonfinite_values,
 )
@@ -84,10 +86,7 @@ class HistogramKernel(Kernel):
 
     def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> PreparedKernel:
         check_nonnegative(Y, self)
-        counts = CountsAsBits.of(Y) if self.is_minimum else None
-        if counts is not None:
-            return PreparedCounts(self, counts, Y, Y, shift)
-        return PreparedHistogram(self, Y, Y, shift)
+        return PreparedHistogram(self, Y, shift)
 
     def sums(self, X: Any, Y: Any) -> NDArray:
         """Σ term(xᵢ, yᵢ), column by column, `SHORT` of them at a time, for dense and sparse rows alike."""
@@ -142,27 +141,45 @@ class HistogramKernel(Kernel):
 
 
 class PreparedHistogram(PreparedKernel):
-    """Sums over the columns. Every entry is known to γ of itself."""
+    """Sums over the columns, known to γ of themselves; or exact products of bits, if all numbers are small integers."""
 
     kernel: HistogramKernel
+    _left: Any
+    _right: Any
 
-    def __init__(self, kernel: HistogramKernel, X: Any, Y: Any, shift: float | None) -> None:
-        self._y = row_sums(Y)
-        self._x = self._y if X is Y else row_sums(X)
-        raise_nonfinite_values(self._x, kernel, np.arange(len(self._x)), X)
-        super().__init__(kernel, X, Y, shift)
+    def __init__(self, kernel: HistogramKernel, Y: Any, shift: float | None) -> None:
+        self.kernel, self.Y, self._y = kernel, Y, row_sums(Y)
+        self.counts = CountsAsBits.of(Y) if kernel.is_minimum else None
+        self._right = None if self.counts is None else self.counts.bits(Y)
+        self._set_left(Y, self._y, self._right)
+        self.shift = choose_shift(self) if shift is None else shift
+
+    def _set_left(self, X: Any, sums: NDArray, bits: Any) -> None:
+        raise_nonfinite_values(sums, self.kernel, np.arange(len(sums)), X)
+        self.X, self._x, self._left, self.shape = X, sums, bits, (X.shape[0], self.Y.shape[0])
+
+    def against(self, X: Any) -> "PreparedHistogram":
+        check_nonnegative(X, self.kernel)
+        other = copy(self)
+        other.__dict__.pop("left_magnitudes", None)  # cached
+        is_counted = self.counts is not None and integer_squares(X) is not None
+        other._set_left(X, row_sums(X), self.counts.bits(X) if self.counts is not None and is_counted else None)
+        return other
+
+    @property
+    def nbytes(self) -> int:
+        return self._y.nbytes + (12 * self._right.nnz if self._right is not None else 0)
 
     def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
-        out[...] = self.kernel.sums(self.X[rows], self.Y[columns])
+        if self._left is not None:
+            row_products(self._left[rows], self._right[columns], out, np.float32)
+        else:
+            out[...] = self.kernel.sums(self.X[rows], self.Y[columns])
         self.kernel.profile(out, self._x[rows], self._y[columns], self.shift)
-
-    def against(self, X: Any) -> PreparedKernel:
-        check_nonnegative(X, self.kernel)
-        return PreparedHistogram(self.kernel, X, self.Y, self.shift)
 
     @property
     def n_roundings(self) -> float:  # type: ignore[override]
-        return self.kernel.profile_chain(_column_chain(self.Y))
+        return self.kernel.profile_chain(_column_chain(self.Y)) if self._left is None else ROUNDINGS
 
     def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
         """Schur's test, as no entry of k is negative."""
@@ -170,32 +187,6 @@ class PreparedHistogram(PreparedKernel):
         if row_sums is not None:
             size = min(size, schur_bound(row_sums + self.shift * total))
         return self.relative_error * size + self._shift_error * total
-
-
-class PreparedCounts(PreparedHistogram):
-    """Minima of small integers as products of bits: exact but for the profile."""
-
-    n_roundings = ROUNDINGS
-
-    def __init__(self, kernel: HistogramKernel, counts: "CountsAsBits", X: Any, Y: Any, shift: float | None) -> None:
-        self.counts = counts
-        self._right = counts.bits(Y)
-        self._left = self._right if X is Y else counts.bits(X)
-        super().__init__(kernel, X, Y, shift)
-
-    @property
-    def nbytes(self) -> int:
-        return int(self._right.data.nbytes + self._right.indices.nbytes + self._right.indptr.nbytes)
-
-    def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
-        row_products(self._left[rows], self._right[columns], out, np.float32)
-        self.kernel.profile(out, self._x[rows], self._y[columns], self.shift)
-
-    def against(self, X: Any) -> PreparedKernel:
-        check_nonnegative(X, self.kernel)
-        if integer_squares(X) is None:
-            return PreparedHistogram(self.kernel, X, self.Y, self.shift)
-        return PreparedCounts(self.kernel, self.counts, X, self.Y, self.shift)
 
 
 class PreparedChiSquared(PreparedDistance):
@@ -207,9 +198,9 @@ class PreparedChiSquared(PreparedDistance):
         np.multiply(self.kernel.sums(self.X[rows], self.Y[columns]), -0.5 * self.kernel.gamma_value, out=out)
         exp_minus(out, self.shift)
 
-    def against(self, X: Any) -> "PreparedChiSquared":
+    def against(self, X: Any) -> PreparedKernel:
         check_nonnegative(X, self.kernel)
-        return PreparedChiSquared(self.kernel, X, self.Y, self.shift)
+        return super().against(X)
 
     @property
     def n_roundings(self) -> float:  # type: ignore[override]
