@@ -133,8 +133,8 @@ class Composite(Kernel):
         values = [part.max_value for part in self.parts]
         return float(self.combine_values(values)) if all(values) else 0.0
 
-    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> "PreparedComposite":
-        """Parts subtract shifts of their own, which keeps their digits; float64 always."""
+    def prepare(self, Y: Any, *, shift: float | None = 0.0) -> "PreparedComposite":
+        """Parts subtract shifts of their own, which keeps their digits."""
         own_shift = 0.0 if shift == 0.0 else None
         return PreparedComposite(self, [part.prepare(Y, shift=own_shift) for part in self.parts], shift)
 

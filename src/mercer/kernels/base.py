@@ -93,7 +93,7 @@ class Kernel(ABC):  # noqa: B024  __init_subclass__ checks what an author must w
             return np.full(X.shape[0], self.max_value)
         return np.array([self(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])], dtype=np.float64)
 
-    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> "PreparedKernel":
+    def prepare(self, Y: Any, *, shift: float | None = 0.0) -> "PreparedKernel":
         """k(Y, Y) − shift, ready for tiles. ``shift=None``: `max_value` if most are near it, else 0."""
         return PreparedKernel(self, Y, Y, shift)
 
@@ -187,7 +187,7 @@ class PreparedKernel:
     override `fill` and the bounds. The values of a user's function are taken as exact but for `n_roundings`.
     """
 
-    dtype = np.dtype(np.float64)
+    dtype = np.dtype(np.float64)  # of tiles
     n_roundings: float = ROUNDINGS
 
     def __init__(self, kernel: Kernel, X: Any, Y: Any, shift: float | None = 0.0) -> None:
@@ -272,7 +272,7 @@ def choose_shift(prepared: PreparedKernel) -> float:
         return 0.0
     step = -(-n // _SHIFT_SAMPLES)
     some = slice(0, n, step)
-    tile = np.empty((len(range(0, n, step)),) * 2, dtype=prepared.dtype)
+    tile = np.empty((len(range(0, n, step)),) * 2)
     prepared.fill(some, some, tile)
     return most if tile.mean() > _NEARLY_CONSTANT * most else 0.0
 

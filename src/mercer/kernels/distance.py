@@ -26,12 +26,11 @@ from mercer.kernels.base import (
 from mercer.kernels.dot import SHORT_ROWS, as_dense, as_float, product_chain, row_products, squared_norms, times_rows
 from mercer.numerics.blocking import slices
 from mercer.numerics.products import matmul, row_squares
-from mercer.numerics.rounding import UNIT, UNIT_SINGLE
+from mercer.numerics.rounding import UNIT
 from mercer.numerics.rounding import gamma as rounding_bound
 from mercer.storable import storable
 
 MAX_HALF_NORM = 1e3  # largest scale·‖x − mean‖² for which the exponent comes from one matrix product
-_MAX_HALF_NORM_SINGLE = 10.0  # the same for products in float32
 _STEEPEST = 0.4  # bound on x·|k'(x)|, for all profiles here
 _FAR_AWAY = 1e10  # s from which e^−√s times any power of s is 0
 _CACHED = 1 << 14  # entries of a tile whose intermediate results stay in the cache
@@ -67,8 +66,8 @@ class EuclideanKernel(Kernel):
     def slope(self, s: NDArray) -> None:
         """dk/ds in place of s = −scale·‖x − y‖² ≤ 0; 0 at a kink."""
 
-    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> PreparedKernel:
-        return PreparedEuclidean(self, Y, shift, dtype)
+    def prepare(self, Y: Any, *, shift: float | None = 0.0) -> PreparedKernel:
+        return PreparedEuclidean(self, Y, shift)
 
     def entry_cost(self, data: Dataset) -> float:
         per_number = 0.04 if self.smooth_at_zero else 1.0
@@ -258,7 +257,7 @@ class Laplacian(GammaMixin, Kernel):
     decreasing = True
     gamma: float | str | None = None
 
-    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> PreparedKernel:
+    def prepare(self, Y: Any, *, shift: float | None = 0.0) -> PreparedKernel:
         return PreparedLaplacian(self, Y, Y, shift)
 
     def distances(self, rows: NDArray) -> NDArray:
@@ -335,7 +334,7 @@ class PreparedEuclidean(PreparedDistance):
     kernel: EuclideanKernel
     left: Any
 
-    def __init__(self, kernel: EuclideanKernel, Y: Any, shift: float | None, dtype: Any = np.float64) -> None:
+    def __init__(self, kernel: EuclideanKernel, Y: Any, shift: float | None) -> None:
         self.kernel, self.is_sparse = kernel, sparse.issparse(Y)
         self.X = self.Y = _as_csr(Y) if self.is_sparse else Y
         self.shape = Y.shape[0], Y.shape[0]
@@ -343,20 +342,19 @@ class PreparedEuclidean(PreparedDistance):
             with np.errstate(over="ignore", invalid="ignore"):
                 self.center = Y.mean(axis=0, dtype=np.float64)
         left, self._norms = self._move(self.Y)
-        farthest = float(self.half_norms.max(initial=0.0))
-        if farthest <= _MAX_HALF_NORM_SINGLE and kernel.smooth_at_zero and not self.is_sparse:
-            self.dtype = np.dtype(dtype)
-        self._set_left(left, self._norms, farthest)
+        self._set_left(left, self._norms, float(self.half_norms.max(initial=0.0)))
         if not (self.is_sparse or self.by_differences):
-            self.right = left.T.astype(self.dtype)
+            self.right = left.T.copy()
             self.right[[-2, -1]] = self.right[[-1, -2]]
         self.shift = choose_shift(self) if shift is None else shift
 
     def _move(self, X: Any) -> tuple[Any, NDArray]:
-        """[z, −h, 1] and h; for sparse rows, these and ‖x‖²."""
+        """[z, −h, 1] and h, or ∞ for distances by differences; for sparse rows, these and ‖x‖²."""
         if self.is_sparse:
             return X, squared_norms(X)
         n, d = X.shape
+        if not self.kernel.smooth_at_zero:
+            return None, np.full(n, np.inf)
         left = np.empty((n, d + 2))
         Z = left[:, :d]
         with np.errstate(over="ignore", invalid="ignore"):
@@ -372,11 +370,10 @@ class PreparedEuclidean(PreparedDistance):
         if self.is_sparse:
             raise_nonfinite_values(norms, self.kernel, np.arange(len(norms)), left)
         is_near = farthest <= MAX_HALF_NORM and farthest_right <= MAX_HALF_NORM  # h may be NaN
-        self.by_differences = not (self.is_sparse or (is_near and self.kernel.smooth_at_zero))
+        self.by_differences = not (self.is_sparse or is_near)
+        self.left = None if self.by_differences else left
         if self.by_differences:
-            self.left, self._unit = None, self._common_unit()
-        else:
-            self.left = left.astype(self.dtype, copy=False)
+            self._unit = self._common_unit()
 
     def _common_unit(self) -> float:
         """A power of two near √scale, or below if squares of rows would overflow: no small difference underflows."""
@@ -429,10 +426,7 @@ class PreparedEuclidean(PreparedDistance):
         other.__dict__.pop("left_magnitudes", None)  # cached
         other.X = _as_csr(X) if self.is_sparse else as_dense(X, None)
         other.shape = X.shape[0], self.shape[1]
-        left, half = self._move(other.X)
-        if self.dtype != np.float64 and not half.max(initial=0.0) <= _MAX_HALF_NORM_SINGLE:
-            return PreparedEuclidean(self.kernel, self.Y, self.shift).against(X)
-        other._set_left(left, half, self._farthest[1])
+        other._set_left(*self._move(other.X), self._farthest[1])
         return other
 
     @property
@@ -440,40 +434,36 @@ class PreparedEuclidean(PreparedDistance):
         """Of the exponent: by differences relative to itself, else c with |δs| ≤ γ_c(h + h').
 
         Products and lengths add 3(d + 3) roundings of h + h'; z and w are known to 3 roundings, which makes 12;
-        the scale is known to 2, which makes 4. In float32, all but the products and h is exact.
+        the scale is known to 2, which makes 4.
         """
         if self.by_differences:
             return self.Y.shape[1] + 8 + self.kernel.inner_roundings
         chain = max(product_chain(self.left), product_chain(self.Y)) if self.is_sparse else product_chain(self.left)
-        rounded = 3 * (chain + 1) + 24 if self.dtype == np.float64 else 2 * chain + 8
-        return rounded + 2 * self.kernel.inner_roundings
+        return 3 * (chain + 1) + 24 + 2 * self.kernel.inner_roundings
 
     def likely_error(self) -> float:
         exponent = 0.0 if self.by_differences else 4 * self._farthest[1] / np.sqrt(max(self.shape[1], 1))
         size = 0.0 if self._keeps_digits else min(abs(self.shift), self._largest_root)
-        return float(np.finfo(self.dtype).eps * (exponent + size))
+        return float(2 * UNIT * (exponent + size))
 
     @property
     def _largest_root(self) -> float:
         """Bound on √(scale·‖x − y‖²), as ½‖z − w‖² ≤ 2(h + h')."""
         return float(np.sqrt(2 * sum(self._farthest)))
 
-    def _bound(self, n_roundings: float) -> float:
-        return rounding_bound(n_roundings, UNIT if self.dtype == np.float64 else UNIT_SINGLE)
-
     @property
     def _profile_error(self) -> float:
         """Bound on the error of k − shift for a given exponent."""
         if self.shift != 1.0:
-            return self._bound(ROUNDINGS) + self._bound(1) * abs(self.shift)
+            return rounding_bound(ROUNDINGS) + rounding_bound(1) * abs(self.shift)
         size = self._largest_root**2 if self.exact_shift else self._largest_root  # 1 − k ≤ s
-        return self._bound(ROUNDINGS + 4) * min(1.0, size)
+        return rounding_bound(ROUNDINGS + 4) * min(1.0, size)
 
     def entry_error(self) -> float:
         """At a kink of sparse rows, |e^−√s − e^−√t| ≤ √|s − t|."""
         if self.by_differences:
             return super().entry_error() + _UNDERFLOW
-        exponent = self._bound(self.n_roundings) * sum(self._farthest)
+        exponent = rounding_bound(self.n_roundings) * sum(self._farthest)
         at_kink = 0.0 if self.kernel.smooth_at_zero else float(np.sqrt(exponent)) + _UNDERFLOW
         return max(exponent, at_kink) + self._profile_error
 
@@ -482,7 +472,7 @@ class PreparedEuclidean(PreparedDistance):
 
     def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
         """Schur's test: |δk| ≤ γ_c(h + h')k from the exponent, and γ|k − shift| from most profiles."""
-        total, exponent = float(weights.sum()), self._bound(self.n_roundings)
+        total, exponent = float(weights.sum()), rounding_bound(self.n_roundings)
         if self.by_differences:
             return super().matrix_error(weights, row_sums) + _UNDERFLOW * total
         if not self.kernel.smooth_at_zero or exponent * sum(self._farthest) > _FIRST_ORDER:
@@ -494,7 +484,7 @@ class PreparedEuclidean(PreparedDistance):
         sums, moments = row_sums + self.shift * total, products[:, 0] + self.shift * weighted.sum()
         bound = exponent * (self.half_norms * sums + moments)
         if self.shift == 0.0 or self._keeps_digits:
-            return schur_bound(bound + self._bound(ROUNDINGS) * np.abs(row_sums))
+            return schur_bound(bound + rounding_bound(ROUNDINGS) * np.abs(row_sums))
         return schur_bound(bound) + self._profile_error * total
 
 
@@ -509,9 +499,6 @@ def exp_minus(s: NDArray, shift: float) -> None:
         np.exp(s, out=s)
         if shift:
             s -= shift
-    elif s.dtype == np.float32:  # numpy's expm1 is four times slower: 2t/(1 − t) with t = tanh(s/2)
-        np.tanh(s / 2, out=s)
-        np.divide(2 * s, 1 - s, out=s)
     else:
         np.expm1(s, out=s)
 

@@ -64,8 +64,7 @@ class DotKernel(Kernel):
         """m(‖x‖²) with |k(x, y)| ≤ √(m(‖x‖²)·m(‖y‖²)), before anything cancels."""
         return squares
 
-    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> "PreparedDot":
-        """In float64 always: a power or a large mean may cost the digits of float32."""
+    def prepare(self, Y: Any, *, shift: float | None = 0.0) -> "PreparedDot":
         rows = self.rows(Y)
         return PreparedDot(self, rows, rows, shift or 0.0, self.row_roundings(Y))
 

@@ -84,7 +84,7 @@ class HistogramKernel(Kernel):
     def validate(self, samples: Any, name: str = "X") -> None:
         check_nonnegative(samples, self, name)
 
-    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> PreparedKernel:
+    def prepare(self, Y: Any, *, shift: float | None = 0.0) -> PreparedKernel:
         check_nonnegative(Y, self)
         return PreparedHistogram(self, Y, shift)
 
@@ -304,7 +304,7 @@ class ChiSquared(GammaMixin, HistogramKernel):
         check_nonnegative(rows, self)
         return np.asarray(0.5 * self.sums(rows, rows)[np.triu_indices(len(rows), 1)])
 
-    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> PreparedKernel:
+    def prepare(self, Y: Any, *, shift: float | None = 0.0) -> PreparedKernel:
         check_nonnegative(Y, self)
         return PreparedChiSquared(self, Y, Y, shift)
 
@@ -345,7 +345,7 @@ class Tanimoto(Kernel):
         if not isinstance(self.packed, bool | np.bool_):
             raise ParameterError("packed", self.packed, "True or False")
 
-    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> PreparedKernel:
+    def prepare(self, Y: Any, *, shift: float | None = 0.0) -> PreparedKernel:
         Y = self.unpacked(Y)
         right = Fingerprints.of_integers(Y) or Fingerprints.of_numbers(Y)
         return PreparedTanimoto(self, right, right, shift or 0.0)

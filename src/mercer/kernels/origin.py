@@ -138,7 +138,7 @@ class MovedPolynomial(Kernel):
         V /= np.sqrt(C)
         return out
 
-    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> "PreparedMovedPolynomial":
+    def prepare(self, Y: Any, *, shift: float | None = 0.0) -> "PreparedMovedPolynomial":
         coordinates = self.coordinates(Y)
         return PreparedMovedPolynomial(self, coordinates, coordinates, shift or 0.0)
 
@@ -152,13 +152,14 @@ class MovedPolynomial(Kernel):
         """
         p = self.degree
         u = (1 + a) * (1 + b)
-        t = u + q
-        total, powers = np.ones_like(u), t.copy()
-        for _ in range(p - 1):
-            total *= u
-            total += powers
-            powers *= t
-        q *= total
+        if p > 1:
+            t = u + q
+            total, powers = u + t, t
+            for _ in range(p - 2):
+                powers = powers * t
+                total *= u
+                total += powers
+            q *= total
         q += power_minus_one(a, p) * power_minus_one(b, p)
         q *= self._extended[1] ** p
         return q
