@@ -129,7 +129,7 @@ class Kernel(ABC):  # noqa: B024  __init_subclass__ checks what an author must w
     # ------------------------------------------------------------------ gradients
 
     def vjp(self, Z: Any, X: Any) -> Gradient | None:
-        """The function C → Σᵢ C[q, i]·∂k(z_q, xᵢ)/∂z_q, or None: there is no gradient.
+        """The function C → Σᵢ C[q, i]·∂k(z_q, xᵢ)/∂z_q, or None if there is no gradient.
 
         At a kink it is the mean of both sides; where k jumps it is 0.
         """
@@ -156,7 +156,7 @@ class Kernel(ABC):  # noqa: B024  __init_subclass__ checks what an author must w
         return _algebra().multiply(other, self)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters of the formula, as in scikit-learn; ``deep``: also those of its parts, as left__gamma."""
+        """Parameters of the formula, as in scikit-learn; ``deep`` adds parameters of its parts, as left__gamma."""
         own = {part.name: getattr(self, part.name) for part in fields(self)}  # type: ignore[arg-type]
         params = dict(own)
         for name, part in own.items():
@@ -197,7 +197,7 @@ class PreparedKernel:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of what was prepared, besides the samples themselves."""
+        """Bytes of the prepared arrays, besides the samples themselves."""
         return 0
 
     def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
@@ -207,7 +207,7 @@ class PreparedKernel:
         np.subtract(tile, self.shift, out=out)
 
     def against(self, X: Any) -> "PreparedKernel":
-        """k(X, Y) − shift for other X. What was prepared of Y is not prepared again."""
+        """k(X, Y) − shift for other X. Y is not prepared again."""
         return type(self)(self.kernel, X, self.Y, self.shift)
 
     @cached_property

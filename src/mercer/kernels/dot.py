@@ -43,14 +43,14 @@ _TILE, _TILE_ENTRIES = 512, 1 << 22  # rows, and entries, that are made dense at
 class DotKernel(Kernel):
     """k(x, y) = profile(xᵀy). A subclass writes `profile` and `slope`, which work in place, and `magnitude`."""
 
-    power = 1.0  # of which `profile` is steep: it multiplies relative errors of its argument by so much
+    power = 1.0  # by which `profile` multiplies relative errors of its argument
 
     def rows(self, X: Any) -> Any:
         """Rows whose scalar products the profile takes, float64."""
         return as_float(X)
 
     def row_roundings(self, X: Any) -> float:
-        """Roundings behind a row as it enters the product."""
+        """Roundings behind `rows`."""
         return 0.0
 
     def profile(self, s: NDArray) -> None:
@@ -66,7 +66,7 @@ class DotKernel(Kernel):
 
     def prepare(self, Y: Any, *, shift: float | None = 0.0) -> "PreparedDot":
         rows = self.rows(Y)
-        return PreparedDot(self, rows, rows, shift or 0.0, self.row_roundings(Y))
+        return PreparedDot(self, rows, rows, shift or 0.0)
 
     def diag(self, X: Any) -> NDArray:
         squares = squared_norms(self.rows(X))
@@ -95,8 +95,7 @@ class PreparedDot(PreparedKernel):
 
     kernel: DotKernel
 
-    def __init__(self, kernel: DotKernel, X: Any, Y: Any, shift: float, row_roundings: float) -> None:
-        self._row_roundings = row_roundings
+    def __init__(self, kernel: DotKernel, X: Any, Y: Any, shift: float) -> None:
         super().__init__(kernel, X, Y, shift)
         raise_nonfinite_values(self.left_magnitudes, kernel, np.arange(self.shape[0]), X)
 
@@ -107,23 +106,17 @@ class PreparedDot(PreparedKernel):
             out -= self.shift
 
     def against(self, X: Any) -> "PreparedDot":
-        kernel = self.kernel
-        roundings = max(self._row_roundings, kernel.row_roundings(X))
-        return PreparedDot(kernel, kernel.rows(X), self.Y, self.shift, roundings)
+        return PreparedDot(self.kernel, self.kernel.rows(X), self.Y, self.shift)
 
     @cached_property
     def diag(self) -> NDArray:
-        squares = self._squares.copy()
+        squares = squared_norms(self.Y)
         self.kernel.profile(squares)
         return squares - self.shift
 
     @cached_property
-    def _squares(self) -> NDArray:
-        return squared_norms(self.Y)
-
-    @cached_property
     def magnitudes(self) -> NDArray:
-        return self.kernel.magnitude(self._squares)
+        return self.kernel.magnitude(squared_norms(self.Y))
 
     @cached_property
     def left_magnitudes(self) -> NDArray:
@@ -136,7 +129,7 @@ class PreparedDot(PreparedKernel):
 
     @property
     def _argument_roundings(self) -> float:
-        return max(product_chain(self.X), product_chain(self.Y)) + 2 * self._row_roundings + 3
+        return max(product_chain(rows) + 2 * self.kernel.row_roundings(rows) for rows in (self.X, self.Y)) + 3
 
     @property
     def relative_error(self) -> float:

@@ -69,7 +69,7 @@ class MovedRows(DotKernel):
         return 1.0 if isinstance(self.kernel, Linear) else 4.0 * product_chain(self.origin[None]) + 40
 
     def magnitude(self, squares: NDArray) -> NDArray:
-        """Directions are known to a few units, and to a few units of themselves."""
+        """The error of a direction is a few units of its length plus a few units."""
         return squares if isinstance(self.kernel, Linear) else squares + UNIT**2
 
     def vjp(self, Z: Any, X: Any) -> None:
