@@ -176,12 +176,15 @@ def test_moved_kernels_keep_the_digits_of_rows_far_from_zero(kernel):
     )
 
 
-@pytest.mark.parametrize("kernel", [Matern(1.5, 1e6), Matern(2.5, 1e6)], ids=str)
+FLAT = [Matern(1.5, 1e6), Matern(2.5, 1e6), 2 * RBF(1e-9), RBF(1e-9) + 0.5 * Matern(1.5, 1e6), RBF(1e-9) * RBF(2e-9)]
+
+
+@pytest.mark.parametrize("kernel", FLAT, ids=str)
 def test_bounds_for_flat_kernels_are_relative_to_the_distance(kernel):
     """k − 1 of 1e-12 is known to some digits, as the bounds show."""
     check_bounds(kernel, CLOUD, (None,))
     prepared = kernel.prepare(CLOUD, shift=None)
-    assert prepared.shift == 1.0
+    assert prepared.shift == kernel.max_value
     assert prepared.entry_error() < 1e-19
     assert prepared.matrix_error(np.ones(9), np.full(9, -1e-11), np.zeros((9, 1))) < 1e-18
 

@@ -78,7 +78,7 @@ class Constant(Kernel):
 class Composite(Kernel):
     """A kernel made of others, which are fields. A subclass writes how their values and errors are combined."""
 
-    combine_roundings: float  # of `combine`, relative to `combine_values` of the moduli of its terms
+    combine_roundings: float  # of `combine`, relative to `combine` of moduli
 
     @property
     def parts(self) -> tuple[Kernel, ...]:
@@ -93,7 +93,7 @@ class Composite(Kernel):
         return replace(self, **dict(zip(self._part_names, parts, strict=True)))  # type: ignore[type-var]
 
     @abstractmethod
-    def combine(self, tiles: Sequence[NDArray], shifts: Sequence[float]) -> NDArray:
+    def combine(self, tiles: Sequence[Any], shifts: Sequence[float]) -> Any:
         """k − `combine_values(shifts)` from tiles minus their shifts; may reuse the first tile."""
 
     @abstractmethod
@@ -197,17 +197,28 @@ class PreparedComposite(PreparedKernel):
 
     def entry_error(self) -> float:
         bound = self._combine_errors([part.entry_error() for part in self.parts])
-        size = self.kernel.combine_values([part.largest_entry + abs(part.shift) for part in self.parts])
-        return float(bound + self.relative_error * size + self._shift_error)
+        return bound + self.relative_error * self._largest_combined + self._shift_error
 
     def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
         bound = self._combine_errors([part.matrix_error(weights) for part in self.parts])
         sizes = self.kernel.combine_values([part.magnitudes + abs(part.shift) for part in self.parts])
-        return bound + self.relative_error * float(weights @ sizes) + self._shift_error * float(weights.sum())
+        total = float(weights.sum())
+        size = min(self._largest_combined * total, float(weights @ sizes))
+        return bound + self.relative_error * size + self._shift_error * total
 
     @property
     def n_roundings(self) -> float:  # type: ignore[override]
         return self.kernel.combine_roundings
+
+    @property
+    def largest_shifted(self) -> float:
+        return self._largest_combined + abs(self._rest)
+
+    @property
+    def _largest_combined(self) -> float:
+        """Bound on the sum of the moduli in `combine`."""
+        sizes = [part.largest_shifted for part in self.parts]
+        return float(self.kernel.combine(sizes, [abs(shift) for shift in self._shifts]))
 
     def _combine_errors(self, errors: Sequence[float]) -> float:
         return self.kernel.combine_errors(errors, [part.largest_entry + part.entry_error() for part in self.parts])
@@ -223,7 +234,7 @@ class LinearCombination(Composite):
     factor: float
     combine_roundings = 2
 
-    def combine(self, tiles: Sequence[NDArray], shifts: Sequence[float]) -> NDArray:
+    def combine(self, tiles: Sequence[Any], shifts: Sequence[float]) -> Any:
         total = tiles[0]
         for tile in tiles[1:]:
             total += tile
@@ -315,7 +326,7 @@ class Product(Composite):
     right: Kernel
     combine_roundings = 12
 
-    def combine(self, tiles: Sequence[NDArray], shifts: Sequence[float]) -> NDArray:
+    def combine(self, tiles: Sequence[Any], shifts: Sequence[float]) -> Any:
         """t₁t₂ + s₁t₂ + s₂t₁ = (s₁ + t₁)(s₂ + t₂) − s₁s₂ of tiles t and shifts s."""
         left, right = tiles
         out = left * right

@@ -255,6 +255,11 @@ class PreparedKernel:
         return float(np.sqrt(self.left_magnitudes.max(initial=0.0)) * np.sqrt(self.magnitudes.max(initial=0.0)))
 
     @property
+    def largest_shifted(self) -> float:
+        """Bound on |k(X, Y) − shift|."""
+        return self.largest_entry + abs(self.shift)
+
+    @property
     def _shift_error(self) -> float:
         """Rounding of the subtraction of the shift."""
         return rounding_bound(1) * abs(self.shift)

@@ -288,6 +288,11 @@ class PreparedDistance(PreparedKernel):
     def _keeps_digits(self) -> bool:
         return self.exact_shift and self.shift == 1.0
 
+    @property
+    def largest_shifted(self) -> float:
+        """As 0 ≤ k ≤ 1."""
+        return max(abs(self.shift), abs(1 - self.shift))
+
     def likely_error(self) -> float:
         return 0.0 if self._keeps_digits else 2 * UNIT * abs(self.shift)
 
@@ -450,6 +455,11 @@ class PreparedEuclidean(PreparedDistance):
     def _largest_root(self) -> float:
         """Bound on √(scale·‖x − y‖²), as ½‖z − w‖² ≤ 2(h + h')."""
         return float(np.sqrt(2 * sum(self._farthest)))
+
+    @property
+    def largest_shifted(self) -> float:
+        """Also, 1 − k ≤ scale·‖x − y‖²."""
+        return min(super().largest_shifted, self._largest_root**2) if self.shift == 1.0 else super().largest_shifted
 
     @property
     def _profile_error(self) -> float:
