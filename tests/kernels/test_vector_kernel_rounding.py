@@ -6,6 +6,7 @@ import pytest
 from mpmath import mpf
 from scipy import sparse
 
+from mercer.kernels.base import Pairwise
 from mercer.kernels.distance import RBF, Laplacian, Matern, RationalQuadratic
 from mercer.kernels.dot import Cosine, Linear, Polynomial, Sigmoid, choose_origin
 from mercer.kernels.histograms import AdditiveChiSquared, ChiSquared, HistogramIntersection, MinMax, Tanimoto
@@ -124,6 +125,20 @@ def test_bounds_hold_for_counts(kernel, name):
 def test_bounds_hold_for_sparse_rows(kernel, name):
     X = DATA[name] * (np.abs(DATA[name]) > np.median(np.abs(DATA[name])))
     check_bounds(kernel, sparse.csr_array(X), (0.0, None))
+
+
+def test_bounds_for_functions_with_a_zero_diagonal():
+    """The diagonal says nothing about the size of entries unless a kernel is positive semi-definite."""
+    distance = Pairwise(lambda x, y: float(np.linalg.norm(x - y)))
+    for kernel in (distance, distance * RBF(0.25), 2 * distance):
+        prepared = kernel.prepare(CLOUD)
+        K = np.empty(prepared.shape)
+        prepared.fill(slice(None), slice(None), K)
+        assert prepared.entry_error() >= 16 * 2.0**-53 * np.abs(K).max()
+        assert prepared.matrix_error(np.ones(9)) >= 16 * 2.0**-53 * np.linalg.norm(K, 2)
+        other = prepared.against(CLOUD[:4] + 100)
+        other.fill(slice(None), slice(None), K[:4])
+        assert other.entry_error() >= 16 * 2.0**-53 * np.abs(K[:4]).max()
 
 
 def stretched(rows):

@@ -185,13 +185,16 @@ class PreparedKernel:
 
     Immutable, picklable and shared by threads. This class serves any kernel that can be called; families
     override `fill` and the bounds. The values of a user's function are taken as exact but for `n_roundings`.
+    Unless the kernel is positive semi-definite, the diagonal does not bound the other entries: bounds then hold
+    for the tiles that were filled so far.
     """
 
     dtype = np.dtype(np.float64)  # of tiles
     n_roundings: float = ROUNDINGS
+    _filled: Any = ()  # increasing moduli of entries of tiles; a list, as threads may append at once
 
     def __init__(self, kernel: Kernel, X: Any, Y: Any, shift: float | None = 0.0) -> None:
-        self.kernel, self.X, self.Y = kernel, X, Y
+        self.kernel, self.X, self.Y, self._filled = kernel, X, Y, []
         self.shape = X.shape[0], Y.shape[0]
         self.shift = choose_shift(self) if shift is None else shift
 
@@ -204,6 +207,9 @@ class PreparedKernel:
         """Write a tile into `out`."""
         tile = _as_tile(self.kernel(self.X[rows], self.Y[columns]), self.kernel, out.shape)
         raise_nonfinite_values(tile, self.kernel, np.arange(self.shape[0])[rows], self.X)
+        largest = 0.0 if self.kernel.psd else float(np.abs(tile).max(initial=0.0))
+        if largest > self._largest_filled:
+            self._filled.append(largest)
         np.subtract(tile, self.shift, out=out)
 
     def against(self, X: Any) -> "PreparedKernel":
@@ -215,15 +221,23 @@ class PreparedKernel:
         """Diagonal of k(Y, Y) − shift."""
         return np.asarray(self.kernel.diag(self.Y), dtype=np.float64) - self.shift
 
-    @cached_property
+    @property
+    def _largest_filled(self) -> float:
+        return max(self._filled, default=0.0)
+
+    @property
     def magnitudes(self) -> NDArray:
         """s with |k(yᵢ, yⱼ)| ≤ √(sᵢsⱼ), before anything cancels; of a Mercer kernel the diagonal."""
-        return np.abs(self.diag + self.shift)
+        return np.maximum(np.abs(self.diag + self.shift), self._largest_filled)
 
-    @cached_property
+    @property
     def left_magnitudes(self) -> NDArray:
         """The same for X."""
-        return self.magnitudes if self.X is self.Y else np.abs(np.asarray(self.kernel.diag(self.X), dtype=np.float64))
+        return self.magnitudes if self.X is self.Y else np.maximum(np.abs(self._left_diag), self._largest_filled)
+
+    @cached_property
+    def _left_diag(self) -> NDArray:
+        return np.asarray(self.kernel.diag(self.X), dtype=np.float64)
 
     @property
     def relative_error(self) -> float:

@@ -428,7 +428,7 @@ class PreparedEuclidean(PreparedDistance):
 
     def against(self, X: Any) -> "PreparedEuclidean":
         other = copy(self)
-        other.__dict__.pop("left_magnitudes", None)  # cached
+        other.__dict__.pop("_left_diag", None)  # cached
         other.X = _as_csr(X) if self.is_sparse else as_dense(X, None)
         other.shape = X.shape[0], self.shape[1]
         other._set_left(*self._move(other.X), self._farthest[1])

@@ -161,7 +161,7 @@ class PreparedHistogram(PreparedKernel):
     def against(self, X: Any) -> "PreparedHistogram":
         check_nonnegative(X, self.kernel)
         other = copy(self)
-        other.__dict__.pop("left_magnitudes", None)  # cached
+        other.__dict__.pop("_left_diag", None)  # cached
         is_counted = self.counts is not None and integer_squares(X) is not None
         other._set_left(X, row_sums(X), self.counts.bits(X) if self.counts is not None and is_counted else None)
         return other
