@@ -1,4 +1,4 @@
-"""What estimators share that hold all rows in memory and search by gradients: rows of mean zero and mean square one."""
+"""The base class of models that hold all rows in memory and are fitted by gradients: GPLVM and Autoencoder."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.data.dataset import Dataset
 from mercer.errors import DataError, ParameterError
-from mercer.estimators._base import Estimator
+from mercer.estimators._base import Estimator, fit_method
 from mercer.numerics.rounding import TINY, UNIT, power_of_two
 from mercer.planning.plan import check_memory
 from mercer.storable import storable
@@ -75,17 +75,61 @@ class StandardizedRows:
 
 
 class InMemoryEstimator(Estimator):
-    """A model of rows y in memory: `_fit` starts with `_training_rows`, `_encode` returns the scores of other rows."""
+    """A model of standardized rows. A subclass writes `_fit`, which starts with `_training_rows`, `_encode`, `_decode`."""
 
     n_components: int
     n_components_: int
+    standardize: bool
     _rows: StandardizedRows
 
     def _encode(self, Y: NDArray, n_threads: int) -> NDArray:
         """Scores of standardized rows."""
         raise NotImplementedError
 
-    def _training_rows(self, data: Dataset, standardize: bool, sample_weight: Any) -> NDArray:
+    def _decode(self, scores: NDArray) -> NDArray:
+        """Standardized rows of scores."""
+        raise NotImplementedError
+
+    @fit_method
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the model with X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, pathlib.Path, Dataset} of shape (n_samples, n_features)
+            Training data, or a file. All rows are held in memory, dense.
+        y : Ignored
+            Present for API consistency.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._fit(self._open(X, reset=True), None)
+        return self
+
+    def inverse_transform(self, X: Any) -> NDArray:
+        """Return the rows that the model expects for some scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Scores.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features)
+            Rows in the units of the training rows.
+        """
+        check_is_fitted(self)
+        scores = check_array(X, input_name="X", dtype=np.float64)
+        if scores.shape[1] != self.n_components_:
+            expected = f"but inverse_transform expects {self.n_components_}: one per component."
+            raise DataError(f"X has {scores.shape[1]} features, {expected}")
+        return self._rows.inverse_transform(self._decode(scores))
+
+    def _training_rows(self, data: Dataset, sample_weight: Any) -> NDArray:
         """The rows of a fit, standardized; sets `plan_` and the sizes."""
         name, (n, d), k = type(self).__name__, data.shape, int(self.n_components)
         if sample_weight is not None:
@@ -99,7 +143,7 @@ class InMemoryEstimator(Estimator):
         self.plan_ = check_memory(self._plan(data, None), self.resources())
         rows = data.load()
         rows = np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
-        self._rows, self.n_samples_, self.n_components_ = StandardizedRows.fit(rows, standardize), n, k
+        self._rows, self.n_samples_, self.n_components_ = StandardizedRows.fit(rows, self.standardize), n, k
         Y = self._rows.transform(rows)
         if not np.abs(Y).max() > 1e-12 * max(1.0, float(np.abs(rows / self._rows.scale).max())):
             raise DataError(f"All rows of X are equal, so {name} has nothing to fit.")
@@ -108,15 +152,6 @@ class InMemoryEstimator(Estimator):
     def _scores(self, rows: Any, n_threads: int) -> NDArray:
         with np.errstate(over="ignore", invalid="ignore"):  # scores that overflow are reported with their row
             return self._encode(self._rows.transform(rows), n_threads)
-
-    def _check_scores_given(self, X: Any) -> NDArray:
-        """The argument of an inverse transform."""
-        check_is_fitted(self)
-        scores = check_array(X, input_name="X", dtype=np.float64)
-        if scores.shape[1] != self.n_components_:
-            expected = f"but inverse_transform expects {self.n_components_}: one per component."
-            raise DataError(f"X has {scores.shape[1]} features, {expected}")
-        return scores
 
     @property
     def _n_features_out(self) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from mercer.certificates.optimum import OptimumCertificate
 from mercer.compat.sklearn_private import Interval, NotConvergedWarning, StrOptions
 from mercer.data.dataset import Dataset
 from mercer.errors import ParameterError, Remedy, warn
-from mercer.estimators._base import COMMON_ATTRIBUTES, COMMON_CONSTRAINTS, fit_method
+from mercer.estimators._base import COMMON_ATTRIBUTES, COMMON_CONSTRAINTS
 from mercer.estimators._in_memory import LBFGS, InMemoryEstimator
 from mercer.linalg.dense import leading_eigenpairs
 from mercer.numerics.optimize import minimize
@@ -34,6 +34,13 @@ ACTIVATIONS: dict[str, tuple[Callable[[NDArray], NDArray], Callable[[NDArray], N
     "relu": (lambda x: np.maximum(x, 0.0), lambda y: (y > 0).astype(np.float64)),
     "identity": (lambda x: x, np.ones_like),
 }
+
+
+class _Trained(NamedTuple):
+    weights: NDArray
+    losses: list[float]
+    validation_errors: list[float]
+    certificate: OptimumCertificate
 
 
 class Autoencoder(InMemoryEstimator):
@@ -176,30 +183,14 @@ class Autoencoder(InMemoryEstimator):
         self.memory_limit = memory_limit
         self.progress = progress
 
-    @fit_method
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the model with X.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, pathlib.Path, Dataset} of shape (n_samples, n_features)
-            Training data, or a file. All rows are held in memory, dense.
-        y : Ignored
-            Present for API consistency.
-
-        Returns
-        -------
-        self : Autoencoder
-            The fitted estimator.
-        """
-        self._fit(self._open(X, reset=True), None)
-        return self
-
     def _fit(self, data: Dataset, sample_weight: Any) -> NDArray | None:
-        Y = self._training_rows(data, self.standardize, sample_weight)
-        network, n_threads = self._layers(Y.shape[1]), self.resources().threads
+        Y = self._training_rows(data, sample_weight)
+        network, rng, n_threads = self._layers(Y.shape[1]), self._rng()(), self.resources().threads
+        training, held_out = self._split(Y, rng)
         with working(self.progress, int(self.n_init), "iterations", n_threads) as progress, blas_threads(n_threads):
-            found = _train(network, Y, self, self._rng()(), progress)
+            starts = [network.random_weights(rng) for _ in range(self.n_init)]
+            trained = [self._train(network, start, training, held_out, progress) for start in starts]
+        found = min(trained, key=lambda one: min(one.validation_errors or one.losses))
         self._network, self._weights = network, found.weights
         self.loss_curve_, self.certificate_ = found.losses, found.certificate
         self.n_iter_ = found.certificate.n_iter
@@ -220,6 +211,47 @@ class Autoencoder(InMemoryEstimator):
             warn(f"PCA reconstructs the rows better: this error is {ratio:.3g} times as large.", remedies=remedies)
         return None
 
+    def _split(self, Y: NDArray, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
+        """Training rows and those that are held out, none of few rows."""
+        n_held_out = round(self.validation_fraction * len(Y)) if len(Y) >= _FEWEST_SAMPLES else 0
+        n_held_out = min(n_held_out, len(Y) - _FEWEST_TRAINING)
+        order = rng.permutation(len(Y))
+        return Y[order[n_held_out:]], Y[order[:n_held_out]]
+
+    def _train(self, network: "Network", start: NDArray, rows: NDArray, held_out: NDArray, progress: Any) -> "_Trained":
+        """From random weights to a small gradient, or to the smallest validation error."""
+        errors, best = list[float](), start
+
+        def loss(weights: NDArray) -> tuple[float, NDArray]:
+            return network.loss_and_gradient(weights, rows, self.alpha)
+
+        def stop(weights: NDArray) -> bool:
+            nonlocal best
+            if not len(held_out):
+                return False
+            errors.append(network.error(weights, held_out))
+            if errors[-1] < min(errors[:-1], default=np.inf):
+                best = weights.copy()
+            return len(errors) - 1 - int(np.argmin(errors)) >= _PATIENCE
+
+        stop(start)
+        found = minimize(loss, start, tol=self.tol, max_iter=self.max_iter, progress=progress, callback=stop)
+        n_iter, weights, gradient, notes = found.n_iter, found.x, found.gradient_norm, list[str]()
+        if errors and (kept := int(np.argmin(errors))) < found.n_iter:
+            n_iter, weights, gradient = kept, best, float(np.abs(loss(best)[1]).max())
+            notes = [f"Training stopped early: the error of {counted(len(held_out), 'held-out row')} increased."]
+        losses = [2 * value for value in found.values]
+        certificate = OptimumCertificate(
+            objective="Error and penalty of the training rows",
+            start=losses[0],
+            end=losses[n_iter],
+            gradient=gradient,
+            tol=self.tol,
+            n_iter=n_iter,
+            notes=tuple(notes),
+        )
+        return _Trained(weights, losses, errors, certificate)
+
     def _plan(self, data: Dataset, sample_weight: Any) -> Plan:
         n, d = data.shape
         network = self._layers(d)
@@ -239,20 +271,8 @@ class Autoencoder(InMemoryEstimator):
     def _encode(self, Y: NDArray, n_threads: int) -> NDArray:
         return self._network.encode(self._weights, Y)
 
-    def inverse_transform(self, X: Any) -> NDArray:
-        """Return the rows that the decoder makes of codes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components)
-            Codes.
-
-        Returns
-        -------
-        rows : ndarray of shape (n_samples, n_features)
-            Rows in the units of the training rows.
-        """
-        return self._rows.inverse_transform(self._network.decode(self._weights, self._check_scores_given(X)))
+    def _decode(self, scores: NDArray) -> NDArray:
+        return self._network.decode(self._weights, scores)
 
     @property
     def coefs_(self) -> list[NDArray]:
@@ -342,69 +362,6 @@ class Network:
 
     def _is_hidden(self, layer: int) -> bool:
         return layer not in (self.code_layer, len(self.sizes) - 1)
-
-
-class _Trained(NamedTuple):
-    weights: NDArray
-    losses: list[float]
-    validation_errors: list[float]
-    certificate: OptimumCertificate
-
-
-def _train(
-    network: Network, Y: NDArray, settings: Autoencoder, rng: np.random.Generator, progress: Any = None
-) -> _Trained:
-    """The best of several starts."""
-    order = rng.permutation(len(Y))
-    n_held_out = round(settings.validation_fraction * len(Y)) if len(Y) >= _FEWEST_SAMPLES else 0
-    n_held_out = min(n_held_out, len(Y) - _FEWEST_TRAINING)
-    held_out, rows = Y[order[:n_held_out]], Y[order[n_held_out:]]
-    tried = [_train_once(network, rows, held_out, settings, rng, progress) for _ in range(settings.n_init)]
-    return min(tried, key=lambda one: min(one.validation_errors or one.losses))
-
-
-def _train_once(
-    network: Network,
-    rows: NDArray,
-    held_out: NDArray,
-    settings: Autoencoder,
-    rng: np.random.Generator,
-    progress: Any,
-) -> _Trained:
-    """From random weights to a small gradient, or to the smallest validation error."""
-    start, errors = network.random_weights(rng), list[float]()
-    best = start
-
-    def stop(weights: NDArray) -> bool:
-        nonlocal best
-        errors.append(network.error(weights, held_out))
-        if errors[-1] < min(errors[:-1], default=np.inf):
-            best = weights.copy()
-        return len(errors) - 1 - int(np.argmin(errors)) >= _PATIENCE
-
-    def loss(weights: NDArray) -> tuple[float, NDArray]:
-        return network.loss_and_gradient(weights, rows, settings.alpha)
-
-    if watch := len(held_out) > 0:
-        stop(start)
-    callback = stop if watch else None
-    found = minimize(loss, start, tol=settings.tol, max_iter=settings.max_iter, progress=progress, callback=callback)
-    n_iter, weights, gradient, notes = found.n_iter, found.x, found.gradient_norm, list[str]()
-    if watch:
-        kept = int(np.argmin(errors))
-        if kept < found.n_iter:
-            n_iter, weights, gradient = kept, best, float(np.abs(loss(best)[1]).max())
-            notes = [f"Training stopped early: the error of {counted(len(held_out), 'held-out row')} increased."]
-    certificate = OptimumCertificate(
-        objective="Error and penalty of the training rows",
-        start=2 * found.values[0],
-        end=2 * found.values[n_iter],
-        gradient=gradient,
-        tol=settings.tol,
-        n_iter=n_iter,
-        notes=tuple(notes),
-    )
-    return _Trained(weights, [2 * value for value in found.values], errors, certificate)
 
 
 def pca_error(Y: NDArray, k: int) -> float:

@@ -27,7 +27,7 @@ from mercer.compat.sklearn_private import Interval, NotConvergedWarning, StrOpti
 from mercer.contract import TrainingSet
 from mercer.data.dataset import ArrayDataset, Dataset
 from mercer.errors import ParameterError, Remedy, warn
-from mercer.estimators._base import COMMON_ATTRIBUTES, COMMON_CONSTRAINTS, fit_method
+from mercer.estimators._base import COMMON_ATTRIBUTES, COMMON_CONSTRAINTS
 from mercer.estimators._in_memory import LBFGS, InMemoryEstimator
 from mercer.kernels.base import Kernel
 from mercer.kernels.distance import RBF
@@ -135,6 +135,10 @@ class GPLVM(InMemoryEstimator):
     The likelihood depends on the coordinates divided by the length scale only. If the length scale were free, both
     could shrink together and the prior would have no effect. So it is chosen once.
 
+    `transform` returns its own coordinates for a row that equals a training row. For all others it searches a local
+    optimum, from the coordinates of the nearest training row. `inverse_transform` returns expected rows: far from the
+    training coordinates, a decreasing kernel gives the mean of the training rows.
+
     References
     ----------
     Lawrence (2005), Probabilistic non-linear principal component analysis with Gaussian process latent variable models.
@@ -214,38 +218,18 @@ class GPLVM(InMemoryEstimator):
 
     # ------------------------------------------------------------------ fit
 
-    @fit_method
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the model with X.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, pathlib.Path, Dataset} of shape (n_samples, n_features)
-            Training data, or a file. All rows are held in memory, dense.
-        y : Ignored
-            Present for API consistency.
-
-        Returns
-        -------
-        self : GPLVM
-            The fitted estimator.
-        """
-        self._fit(self._open(X, reset=True), None)
-        return self
-
     def _fit(self, data: Dataset, sample_weight: Any) -> NDArray | None:
-        kernel, rng, n_threads = self._kernel(), self._rng(), self.resources().threads
-        Y = self._training_rows(data, self.standardize, sample_weight)
-        task = _Task(
-            likelihood=Likelihood(fewer_columns(Y), Y.shape[1], kernel, n_threads),
-            length_scale=None if self.length_scale is None else float(self.length_scale),
-            prior=float(self.prior),
-            tol=self.tol,
-        )
+        rng, n_threads = self._rng(), self.resources().threads
+        kernel = self._kernel(rng)
+        Y = self._training_rows(data, sample_weight)
+        length_scale = None if self.length_scale is None else float(self.length_scale)
+        likelihood = Likelihood(fewer_columns(Y), Y.shape[1], kernel, n_threads)
+        search = _Search(likelihood, length_scale, float(self.prior), self.tol)
         n_landmarks, n_exact = self._sizes(len(Y))
+        chosen = np.sort(rng().choice(len(Y), n_landmarks, replace=False)) if n_landmarks else np.arange(0)
         with working(self.progress, 2, "iterations", n_threads) as progress:
-            start = _start(task, self._starting_coordinates(Y), n_landmarks, rng)
-            state, certificate, late_gain = _optimize(task, start, self.max_iter, n_exact, progress)
+            start = search.start(self._starting_coordinates(Y), chosen)
+            state, certificate, late_gain = search.run(start, self.max_iter, n_exact, progress)
             self._posterior = Posterior.fit(kernel, state, Y)
         unit = 1.0 if self.standardize else self._rows.variance
         self.embedding_, self.kernel_, self.length_scale_ = state.Z, kernel, state.length_scale
@@ -278,13 +262,13 @@ class GPLVM(InMemoryEstimator):
         polish = _POLISH * (n <= _POLISHED_SAMPLES) if isinstance(self.polish, str) else int(self.polish)
         return (0, 0) if wanted >= n else (int(wanted), polish)
 
-    def _kernel(self) -> Kernel:
+    def _kernel(self, rng: Callable[[], np.random.Generator]) -> Kernel:
         if isinstance(self.kernel, str):
             return {"rbf": RBF(gamma=0.5), "linear": Linear()}[self.kernel]
         origin = np.zeros((2, int(self.n_components)))
         kernel: Kernel = self.kernel
         if kernel.input_kind in ("vectors", "any") and kernel.psd:
-            kernel = kernel.resolve(ArrayDataset(origin), self._rng())
+            kernel = kernel.resolve(ArrayDataset(origin), rng)
             if kernel.vjp(origin, origin) is not None:
                 return kernel
         message = (
@@ -304,24 +288,6 @@ class GPLVM(InMemoryEstimator):
 
     # ------------------------------------------------------------------ scores and inverse
 
-    def transform(self, X: Any) -> NDArray:
-        """Return the most probable latent coordinates of the rows of X.
-
-        A row that equals a training row gets its coordinates. For all others a local optimum is searched, from the
-        coordinates of the nearest training row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, pathlib.Path, Dataset} of shape (n_samples, n_features)
-            New data. Files are read block by block.
-
-        Returns
-        -------
-        coordinates : ndarray of shape (n_samples, n_components)
-            Latent coordinates.
-        """
-        return super().transform(X)
-
     def _encode(self, Y: NDArray, n_threads: int) -> NDArray:
         coordinates = np.empty((len(Y), self.n_components_))
         size = max(64, _ENTRIES // (Y.shape[1] + 8 * len(self._posterior.inputs)))
@@ -335,20 +301,8 @@ class GPLVM(InMemoryEstimator):
                 coordinates[some] = Z
         return coordinates
 
-    def inverse_transform(self, X: Any) -> NDArray:
-        """Return the expected rows at latent coordinates.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components)
-            Latent coordinates.
-
-        Returns
-        -------
-        rows : ndarray of shape (n_samples, n_features)
-            Expected rows. Far from the training coordinates a decreasing kernel gives the mean of the training rows.
-        """
-        return self._rows.inverse_transform(self._posterior.mean(self._check_scores_given(X)))
+    def _decode(self, scores: NDArray) -> NDArray:
+        return self._posterior.mean(scores)
 
     def training_set(self) -> TrainingSet:
         """The training rows with their coordinates."""
@@ -403,11 +357,8 @@ class Likelihood:
         """
         d, (n, r), root = self.n_features, (len(T), len(U)), np.sqrt(noise)
         K_uu, K_uf = signal * self.kernel(U, U), signal * self.kernel(U, T)
+        lower, A, factor = _inducing_factors(K_uu, K_uf, noise)
         own = signal * np.asarray(self.kernel.diag(T))
-        jitter = _JITTER * float(K_uu.diagonal().mean())
-        lower = cholesky(_add_to_diagonal(K_uu, jitter))
-        A = _solve(lower, K_uf) / root
-        factor = cholesky(_add_to_diagonal(A @ A.T, 1.0))
         AY, explained, total = A @ self.Y, float(np.vdot(A, A)), float(own.sum()) / noise
         along = _solve(factor, AY)
         value = 0.5 * n * d * (_LOG_2_PI + np.log(noise)) + d * np.log(np.diag(factor)).sum()
@@ -427,7 +378,8 @@ class Likelihood:
         by_diag = (0.5 * d / noise) * self.kernel.diag_gradient(T)
         by_coordinates = signal * (self._vjp(T, U, by_uf.T) + by_diag)
         by_inducing = signal * (self._vjp(U, T, by_uf) + 2 * self._vjp(U, U, by_uu))
-        by_signal = float(np.vdot(by_uf, K_uf)) + float(np.vdot(by_uu, K_uu)) + jitter * float(np.trace(by_uu))
+        jitter = _JITTER * float(K_uu.diagonal().mean()) * float(np.trace(by_uu))
+        by_signal = float(np.vdot(by_uf, K_uf)) + float(np.vdot(by_uu, K_uu)) + jitter
         by_signal += 0.5 * d * total
         return Gradient(float(value), by_coordinates, by_inducing, by_signal, noise * by_noise)
 
@@ -453,6 +405,13 @@ def _add_to_diagonal(K: NDArray, value: float) -> NDArray:
     K = K.copy()
     K.flat[:: len(K) + 1] += value
     return K
+
+
+def _inducing_factors(K_uu: NDArray, K_uf: NDArray, noise: float) -> tuple[NDArray, NDArray, NDArray]:
+    """L with K_uu = LLᵀ but for the jitter, A = L⁻¹K_uf/√v, and the lower factor of B = I + AAᵀ."""
+    lower = cholesky(_add_to_diagonal(K_uu, _JITTER * float(K_uu.diagonal().mean())))
+    A = _solve(lower, K_uf) / np.sqrt(noise)
+    return lower, A, cholesky(_add_to_diagonal(A @ A.T, 1.0))
 
 
 def _solve(lower: NDArray, side: NDArray, trans: str = "N") -> NDArray:
@@ -481,94 +440,85 @@ class _State(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Task:
-    """What is minimized: −log p(Y | Z) − prior·log N(Z; 0, I)."""
+class _Search:
+    """The minimization of −log p(Y | Z) − prior·log N(Z; 0, I)."""
 
     likelihood: Likelihood
     length_scale: float | None
     prior: float
     tol: float
 
-    def likelihood_at(self, state: _State) -> Gradient:
+    def start(self, Z: NDArray, chosen: NDArray) -> _State:
+        """Signal, noise and length scale of largest likelihood for the starting coordinates."""
+        first = _State(Z, Z[chosen], 0.9, 0.3, self.length_scale or 1.0)
+
+        def state_at(x: NDArray) -> _State:
+            signal, noise, length_scale = (float(value) for value in np.exp(x))
+            state = first._replace(signal=signal, noise=noise)
+            return state if self.length_scale else state._replace(length_scale=length_scale)
+
+        def function(x: NDArray) -> tuple[float, NDArray]:
+            state = state_at(x)
+            found = self._likelihood_at(state)
+            stretched = float(np.vdot(found.coordinates, state.Z) + np.vdot(found.inducing, state.U))
+            by_length = 0.0 if self.length_scale else -stretched / state.length_scale
+            return found.value, np.array([found.log_signal, found.log_noise, by_length])
+
+        low, high = np.log([_SIGNAL, _NOISE, _LENGTH]).T
+        x = np.clip(np.log([first.signal, first.noise, 1.0]), low, high)
+        return state_at(minimize(function, x, tol=self.tol, max_iter=_START_ITERATIONS, bounds=(low, high)).x)
+
+    def run(
+        self, start: _State, max_iter: int, n_exact: int, progress: Any
+    ) -> tuple[_State, OptimumCertificate, float]:
+        """The end of the search, and the part of the total gain that the last iterations brought.
+
+        The bound is smoother than the likelihood: a search along it ends about as high as a hundred exact iterations
+        from the same start, in a fraction of their time.
+        """
+        state, found = self._minimize(start, max_iter, progress)
+        first, n_iter = found.values[0], found.n_iter
+        if len(start.U) and n_exact:
+            none = start.U[:0]
+            first = self._objective(start._replace(U=none))[0]  # by the function that is minimized next
+            state, found = self._minimize(state._replace(U=none), n_exact, progress)
+            n_iter += found.n_iter
+        values = found.values
+        late = values[max(0, len(values) - 1 - _LAST_STEPS)] - values[-1]
+        name = f", a lower bound by {counted(len(state.U), 'inducing point')}" if len(state.U) else ""
+        certificate = OptimumCertificate(
+            objective=f"Log-probability of rows and coordinates{name}",
+            start=-first,
+            end=-values[-1],
+            gradient=found.gradient_norm,
+            tol=self.tol,
+            n_iter=n_iter,
+            notes=("The noise variance is at its lower bound.",) if state.noise < 1.01 * _NOISE[0] else (),
+            n_terms=len(state.Z) * self.likelihood.n_features,
+        )
+        return state, certificate, late / max(first - values[-1], TINY)
+
+    def _minimize(self, start: _State, max_iter: int, progress: Any) -> tuple[_State, Minimum]:
+        x = start.pack()
+        low, high = np.full(len(x), -np.inf), np.full(len(x), np.inf)
+        low[-2:], high[-2:] = np.log([_SIGNAL, _NOISE]).T
+        options = {"tol": self.tol, "max_iter": max_iter, "bounds": (low, high), "progress": progress}
+        found = minimize(lambda x: self._objective(start.unpack(x)), x, **options)
+        return start.unpack(found.x), found
+
+    def _objective(self, state: _State) -> tuple[float, NDArray]:
+        """The value, and the gradient by the packed state."""
+        found, Z = self._likelihood_at(state), state.Z
+        value = found.value + self.prior * 0.5 * (float(np.vdot(Z, Z)) + Z.size * _LOG_2_PI)
+        by_Z = found.coordinates / state.length_scale + self.prior * Z
+        by_U = found.inducing / state.length_scale
+        return value, np.concatenate([by_Z.ravel(), by_U.ravel(), [found.log_signal, found.log_noise]])
+
+    def _likelihood_at(self, state: _State) -> Gradient:
         T, U = state.Z / state.length_scale, state.U / state.length_scale
         if len(U):
             return self.likelihood.bound(T, U, state.signal, state.noise)
         return self.likelihood.exact(T, state.signal, state.noise)
-
-    def objective(self, like: _State) -> Callable[[NDArray], tuple[float, NDArray]]:
-        """A function of a packed state."""
-
-        def function(x: NDArray) -> tuple[float, NDArray]:
-            state = like.unpack(x)
-            found, Z = self.likelihood_at(state), state.Z
-            value = found.value + self.prior * 0.5 * (float(np.vdot(Z, Z)) + Z.size * _LOG_2_PI)
-            by_Z = found.coordinates / state.length_scale + self.prior * Z
-            by_U = found.inducing / state.length_scale
-            return value, np.concatenate([by_Z.ravel(), by_U.ravel(), [found.log_signal, found.log_noise]])
-
-        return function
-
-    def minimize(self, start: _State, max_iter: int, progress: Any) -> tuple[_State, Minimum]:
-        x = start.pack()
-        low, high = np.full(len(x), -np.inf), np.full(len(x), np.inf)
-        low[-2:], high[-2:] = np.log([_SIGNAL, _NOISE]).T
-        function = self.objective(start)
-        found = minimize(function, x, tol=self.tol, max_iter=max_iter, bounds=(low, high), progress=progress)
-        return start.unpack(found.x), found
-
-
-def _start(task: _Task, Z: NDArray, n_landmarks: int, rng: Callable[[], np.random.Generator]) -> _State:
-    """Signal, noise and length scale of largest likelihood for the starting coordinates."""
-    chosen = np.sort(rng().choice(len(Z), n_landmarks, replace=False)) if n_landmarks else np.zeros(0, dtype=int)
-    like = _State(Z, Z[chosen], 0.9, 0.3, task.length_scale or 1.0)
-
-    def state_at(x: NDArray) -> _State:
-        signal, noise, length_scale = (float(value) for value in np.exp(x))
-        state = like._replace(signal=signal, noise=noise)
-        return state if task.length_scale else state._replace(length_scale=length_scale)
-
-    def function(x: NDArray) -> tuple[float, NDArray]:
-        state = state_at(x)
-        found = task.likelihood_at(state)
-        stretched = -float(np.vdot(found.coordinates, state.Z) + np.vdot(found.inducing, state.U)) / state.length_scale
-        by_length = 0.0 if task.length_scale else stretched
-        return found.value, np.array([found.log_signal, found.log_noise, by_length])
-
-    low, high = np.log([_SIGNAL, _NOISE, _LENGTH]).T
-    first = np.clip(np.log([like.signal, like.noise, 1.0]), low, high)
-    found = minimize(function, first, tol=task.tol, max_iter=_START_ITERATIONS, bounds=(low, high))
-    return state_at(found.x)
-
-
-def _optimize(
-    task: _Task, start: _State, max_iter: int, n_exact: int, progress: Any
-) -> tuple[_State, OptimumCertificate, float]:
-    """The end of the search, and the part of the total gain that the last iterations brought.
-
-    The bound is smoother than the likelihood: a search along it ends about as high as a hundred exact iterations from
-    the same start, in a fraction of their time.
-    """
-    state, found = task.minimize(start, max_iter, progress)
-    first, n_iter = found.values[0], found.n_iter
-    if len(start.U) and n_exact:
-        none = start.U[:0]
-        state, found = task.minimize(state._replace(U=none), n_exact, progress)
-        start = start._replace(U=none)
-        first, n_iter = task.objective(start)(start.pack())[0], n_iter + found.n_iter  # by the same objective
-    values = found.values
-    late = values[max(0, len(values) - 1 - _LAST_STEPS)] - values[-1]
-    name = f", a lower bound by {counted(len(state.U), 'inducing point')}" if len(state.U) else ""
-    certificate = OptimumCertificate(
-        objective=f"Log-probability of rows and coordinates{name}",
-        start=-first,
-        end=-values[-1],
-        gradient=found.gradient_norm,
-        tol=task.tol,
-        n_iter=n_iter,
-        notes=("The noise variance is at its lower bound.",) if state.noise < 1.01 * _NOISE[0] else (),
-        n_terms=len(state.Z) * task.likelihood.n_features,
-    )
-    return state, certificate, late / max(first - values[-1], TINY)
 
 
 def principal_coordinates(Y: NDArray, k: int) -> NDArray:
@@ -619,10 +569,7 @@ class Posterior:
             lower = cholesky(_add_to_diagonal(signal * kernel(T, T), noise))
             weights, precision = (linalg.cho_solve((lower, True), side) for side in (Y, np.eye(len(T))))
             return cls(kernel, T, weights, precision, signal, noise, state.length_scale)
-        K_uu = signal * kernel(U, U)
-        lower = cholesky(_add_to_diagonal(K_uu, _JITTER * float(K_uu.diagonal().mean())))
-        A = _solve(lower, signal * kernel(U, T)) / np.sqrt(noise)
-        factor = cholesky(_add_to_diagonal(A @ A.T, 1.0))
+        lower, A, factor = _inducing_factors(signal * kernel(U, U), signal * kernel(U, T), noise)
         weights = _solve(lower, linalg.cho_solve((factor, True), A @ Y) / np.sqrt(noise), "T")
         inner = np.eye(len(U)) - linalg.cho_solve((factor, True), np.eye(len(U)))
         precision = _solve(lower, _solve(lower, inner, "T").T, "T")
