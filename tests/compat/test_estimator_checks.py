@@ -68,10 +68,6 @@ QUIET = pytest.mark.filterwarnings("ignore::mercer_old.errors.MercerWarning", "i
 
 def expected_failures(estimator):
     """Checks that an estimator does not pass, and why not."""
-    if isinstance(estimator, new_class("NoveltyDetector")):
-        reason = "contamination is an assumption about the rows; alpha sets how many of them are called novel"
-        checks = ["check_outliers_train", "check_outliers_fit_predict", "check_outlier_contamination"]
-        return dict.fromkeys(checks, reason)
     if getattr(estimator, "sketch_size", None) is None:
         return {}
     reason = "a sketch of rows with weights approximates as well as one of repeated rows, but is another"
@@ -130,8 +126,9 @@ NEW_PARAMETERS = {
     "GPLVM": [dict(n_components=1, max_iter=10, polish=2)],
     "Autoencoder": [dict(n_components=1, hidden_layer_sizes=(3,), n_init=1, max_iter=20)],
     "NoveltyDetector": [
+        dict(),
         dict(estimator=new_class("PCA")(1), statistic="t2q"),
-        dict(estimator=new_class("KernelPCA")(1, kernel="rbf"), statistic="t2", contamination=0.1),
+        dict(estimator=new_class("KernelPCA")(1, kernel="rbf"), statistic="t2", max_contamination=0.1),
         dict(estimator=new_class("KernelPCA")(1, kernel="rbf"), statistic="projection"),
     ],
 }

@@ -97,7 +97,7 @@ def test_scores_that_differ_by_rounding_are_ties_and_count_against_novelty():
 @pytest.mark.parametrize(("model", "statistic"), MODELS.values(), ids=MODELS)
 def test_decisions_do_not_depend_on_other_rows(model, statistic):
     table = heavy_tails(np.random.default_rng(3), 150)
-    detector = NoveltyDetector(model, statistic=statistic, contamination=0.05).fit(table)
+    detector = NoveltyDetector(model, statistic=statistic, max_contamination=0.05).fit(table)
     new = np.vstack([table[:50], 1e4 * table[:5]])
     alone = np.concatenate([detector.p_values(new[i : i + 1]) for i in range(len(new))])
     for order in (np.arange(len(new)), np.random.default_rng(4).permutation(len(new))):
@@ -140,11 +140,13 @@ def test_outliers_among_the_calibration_rows_are_reported_and_stored():
         warnings.simplefilter("error")
         first = mercer_old.NoveltyDetector(mercer_old.PCA(3)).fit(X)
         assert roc_auc_score(is_new, -first.score_samples(new)) > 0.95 and not first.select(new).any()
-    with pytest.warns(MercerWarning, match=r"of 1,000 calibration rows look like outliers .* Try contamination=0.0"):
+    with pytest.warns(
+        MercerWarning, match=r"of 1,000 calibration rows look like outliers .* Try max_contamination=0.0"
+    ):
         detector = NoveltyDetector(PCA(3)).fit(X)
     assert is_outlier[detector.calibration_outliers_].mean() > 0.95
     (found,) = detector.fit_warnings_
-    assert found.severity == "caution" and found.remedies[0].parameter == "contamination"
+    assert found.severity == "caution" and found.remedies[0].parameter == "max_contamination"
     assert found.remedies[0].value >= len(detector.calibration_outliers_) / 1000
     with pytest.warns(MercerWarning, match=r"No row was selected with fdr=0.1. .* look like outliers"):
         assert not detector.select(new).any()
@@ -160,7 +162,7 @@ def test_contamination_finds_the_novel_rows_again(contamination):
         new, is_new = factors(rng, 10_000, 0.05)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            detector = NoveltyDetector(PCA(3), contamination=contamination, alpha=0.02, random_state=seed).fit(X)
+            detector = NoveltyDetector(PCA(3), max_contamination=contamination, alpha=0.02, random_state=seed).fit(X)
         novel, selected = detector.predict(new) == -1, detector.select(new, fdr=0.1)
         false_rate = (selected & ~is_new).sum() / selected.sum()
         found.append((novel[is_new].mean(), novel[~is_new].mean(), selected[is_new].mean(), false_rate))
@@ -174,7 +176,9 @@ def test_contamination_costs_little_if_there_are_no_outliers(contamination):
     rates = []
     for seed in range(10):
         rng = np.random.default_rng(seed)
-        detector = NoveltyDetector(PCA(3), contamination=contamination, random_state=seed).fit(factors(rng, 2000)[0])
+        detector = NoveltyDetector(PCA(3), max_contamination=contamination, random_state=seed).fit(
+            factors(rng, 2000)[0]
+        )
         assert len(detector.calibration_scores_) + detector.n_left_out_ == 500 and detector.n_left_out_ <= 4
         rates.append(np.mean(detector.predict(factors(rng, 2000)[0]) == -1))
     assert np.mean(rates) == pytest.approx(0.1, abs=0.02)
@@ -215,16 +219,37 @@ def test_the_model_is_fitted_again_without_outliers():
     for contamination in (0.0, 0.2):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            detector = NoveltyDetector(PCA(2), statistic="t2q", contamination=contamination).fit(table)
+            detector = NoveltyDetector(PCA(2), statistic="t2q", max_contamination=contamination).fit(table)
         along.append(np.linalg.norm(detector.estimator_.components_ @ axis))
     assert along[0] > 0.95 and along[1] < 0.9
 
 
 def test_few_of_many_outliers_left_out_are_reported():
     X, _ = factors(np.random.default_rng(1), 2000, 0.1)
-    with pytest.warns(MercerWarning, match=r"of which contamination=0.01 leaves out 5\. If they are"):
-        detector = NoveltyDetector(PCA(3), contamination=0.01).fit(X)
+    with pytest.warns(MercerWarning, match=r"of which max_contamination=0.01 leaves out 5\. If they are"):
+        detector = NoveltyDetector(PCA(3), max_contamination=0.01).fit(X)
     assert detector.n_left_out_ == 5 and len(detector.calibration_scores_) == 495
+
+
+def test_the_bound_on_false_alarms_is_stated_and_follows_alpha():
+    X, _ = factors(np.random.default_rng(1), 400)
+    plain, robust = NoveltyDetector(PCA(3)).fit(X), NoveltyDetector(PCA(3), max_contamination=0.05).fit(X)
+    assert plain.false_alarm_bound_ == 0.1 and plain.decisions(X[:3]).rule == "p ≤ alpha = 0.1"
+    assert robust.false_alarm_bound_ == pytest.approx((0.1 * 96 + 5) / 101, rel=1e-12)
+    assert robust.decisions(X[:3]).rule == "p ≤ alpha = 0.1, false-alarm rate at most 0.145"
+    robust.set_params(alpha=0.2, max_contamination=0.4)  # the fit decided how many rows may be left out
+    assert robust.false_alarm_bound_ == pytest.approx((0.2 * 96 + 5) / 101, rel=1e-12)
+
+
+def test_scores_of_any_size_have_outliers():
+    """The fence is relative: sums of small projections have outliers, and rounding of equal sums is none."""
+    scores = -np.random.default_rng(0).uniform(0.9, 1.0, size=200)
+    scores[:3] = 0.0
+    for size in (1e-15, 1.0, 1e200):
+        beyond, unexpected = find_outliers(size * scores)
+        assert unexpected and np.array_equal(np.flatnonzero(beyond), [0, 1, 2])
+    equal = -1e-3 * (1 + 1e-13 * np.random.default_rng(0).normal(size=200))
+    assert not find_outliers(equal)[0].any() and not find_outliers(-equal, logarithmic=True)[0].any()
 
 
 # ---------------------------------------------------------------------- levels
@@ -343,7 +368,7 @@ INVALID = {
     "estimator": (NoveltyDetector(StandardScaler()), X, "'estimator' parameter .* 'fit' and 'project'"),
     "statistic": (NoveltyDetector(PCA(1), statistic="q"), X, "'statistic' parameter .* must be a str among"),
     "alpha": (NoveltyDetector(PCA(1), alpha=1.0), X, "'alpha' parameter"),
-    "contamination": (NoveltyDetector(PCA(1), contamination=0.5), X, "'contamination' parameter"),
+    "max_contamination": (NoveltyDetector(PCA(1), max_contamination=0.5), X, "'max_contamination' parameter"),
     "boolean": (NoveltyDetector(PCA(1), calibration=True), X, "'calibration' parameter .* cannot be True"),
     "nothing fitted": (NoveltyDetector(prefit=True), X, "estimator=None must be a fitted model"),
     "matrix": (NoveltyDetector(KernelPCA(kernel="precomputed")), X @ X.T, "pass it with prefit=True"),
@@ -382,7 +407,6 @@ def test_a_fit_that_fails_leaves_the_detector_as_it_was():
 
 
 def test_conventions_of_scikit_learn_hold():
-    """What its tests of outlier detectors check, as far as they do not take contamination for the level."""
     detector = NoveltyDetector(PCA(2))
     decisions = detector.fit_predict(X)
     assert decisions.dtype.kind == "i" and np.array_equal(np.unique(decisions), [-1, 1])

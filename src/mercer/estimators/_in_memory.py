@@ -75,7 +75,7 @@ class StandardizedRows:
 
 
 class InMemoryEstimator(Estimator):
-    """A model of standardized rows. A subclass writes `_fit`, which starts with `_training_rows`, `_encode`, `_decode`."""
+    """A model of standardized rows. `_fit` of a subclass starts with `_training_rows`."""
 
     n_components: int
     n_components_: int

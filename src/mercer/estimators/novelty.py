@@ -80,6 +80,108 @@ class Calibration:
         return int(np.ceil((1 - _TIE) / alpha)) - 1
 
 
+@dataclass(frozen=True, eq=False)
+class Score:
+    """The novelty score of rows under a fitted model: large for novel rows."""
+
+    model: FittedModel
+    statistic: str
+    split: VarianceSplit
+
+    @classmethod
+    def of(cls, model: FittedModel, statistic: str) -> Self:
+        """The score, if the model has what it needs."""
+        if statistic == "projection" and model.expansion() is None and model.linear_map() is None:
+            message = 'statistic="projection" needs component functions, which a precomputed kernel does not have.'
+            raise ParameterError("statistic", "projection", "another one", message=message)
+        return cls(model, statistic, split_variance(model))
+
+    def __call__(self, rows: Any) -> NDArray:
+        """Scores of rows in memory."""
+        if self.statistic == "projection":
+            return -np.abs(self._component_functions(rows)).sum(axis=1)
+        found = measure_rows(self.model, self.split, rows)
+        return self._combine(found.t2, found.q)
+
+    def rounding(self, rows: Any) -> NDArray:
+        """Bounds on how much scores depend on the rows next to them."""
+        if self.statistic == "projection":
+            projection = self.model.project(rows, rounding=True)
+            error = None if projection is None else projection.scores_error
+            return np.zeros(rows.shape[0]) if error is None else error.sum(axis=1)
+        found = measure_rows(self.model, self.split, rows, rounding=True)
+        return self._combine(found.t2_error, found.q_error)
+
+    def statistics(self, rows: Any) -> NDArray:
+        """T² and Q."""
+        found = measure_rows(self.model, self.split, rows)
+        return np.column_stack([found.t2, self._require_q(found.q)])
+
+    def linear_contributions(self, rows: Any) -> NDArray:
+        """Terms of the score of a linear model, one for each column."""
+        map: Any = self.model.linear_map()
+        if self.statistic == "projection":
+            raise ParameterError("statistic", self.statistic, '"reconstruction", "t2" or "t2q" for contributions')
+        varies = self.split.variances > 0
+        axes, variances = map.axes[varies], self.split.variances[varies]
+        with np.errstate(over="ignore", invalid="ignore"):
+            centered = (complete_rows(self.model, _dense(rows)) - map.mean) / map.scale
+            scores = centered @ axes.T
+            found = self._combine(t2_contributions(centered, scores, axes, variances), (centered - scores @ axes) ** 2)
+        return np.nan_to_num(found, nan=HUGE)
+
+    def warnings(self) -> list[MercerWarning]:
+        """What makes the score of this model meaningless."""
+        if self.statistic in ("reconstruction", "t2q") and self._is_indefinite:
+            text = "The kernel is not positive semi-definite, so Q is not a squared distance."
+            return [MercerWarning(text, "meaningless", [Remedy("statistic", "t2")])]
+        if self.statistic == "reconstruction" and not self.split.has_rest:
+            text = "The components explain all of the variance, so the reconstruction error of inliers is rounding."
+            return [MercerWarning(f"{text} Keep fewer components.", "meaningless", [Remedy("statistic", "t2")])]
+        if self.statistic != "projection":
+            return []
+        growing = "so low values of the sum of projections need not be novel."
+        text = f"The sum of projections of a linear model grows with the distance from the origin, {growing}"
+        if (expansion := self.model.expansion()) is not None:
+            own = np.asarray(expansion.kernel.diag(expansion.samples))
+            if np.ptp(own) <= _EQUAL * np.abs(own).max(initial=0.0):
+                return []
+            text = f"k(x, x) of the training rows is between {own.min():.3g} and {own.max():.3g}, {growing}"
+        return [MercerWarning(text, "caution", [Remedy("statistic", "reconstruction")])]
+
+    @property
+    def _is_indefinite(self) -> bool:
+        ratio = getattr(self.model, "explained_variance_ratio_", None)
+        return ratio is not None and bool(np.isnan(to_numpy(ratio)).any())
+
+    def _combine(self, t2: NDArray, q: NDArray | None) -> NDArray:
+        """The statistic, or the bound on its error, for T² and Q or the bounds on theirs."""
+        if self.statistic == "t2":
+            return t2
+        q = self._require_q(q)
+        split = self.split
+        return q if self.statistic == "reconstruction" else monitoring_index(t2, q, split.n_relevant, split.rest)
+
+    def _require_q(self, q: NDArray | None) -> NDArray:
+        if q is not None:
+            return q
+        name = self.statistic if self.statistic != "t2" else "reconstruction"
+        message = f'statistic="{name}" needs k(x, x), which a precomputed kernel matrix does not have.'
+        raise ParameterError("statistic", name, '"t2"', message=message, remedies=[Remedy("statistic", "t2")])
+
+    def _component_functions(self, rows: Any) -> NDArray:
+        """Uncentered component functions; those of the linear kernel for a linear model."""
+        map, expansion = self.model.linear_map(), self.model.expansion()
+        if expansion is not None:
+            return expansion.evaluate(rows)
+        assert map is not None  # checked by `of`
+        return np.asarray(rows @ (map.axes / map.scale).T)
+
+
+def _dense(rows: Any) -> NDArray:
+    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
+
+
 def with_rounding(scores: NDArray, rounding: NDArray | float = 0.0) -> NDArray:
     """Scores plus their errors, or 1e-9 of themselves: what is at most as large is a tie."""
     sizes = np.maximum(np.abs(scores), np.median(np.abs(scores)))
@@ -87,9 +189,24 @@ def with_rounding(scores: NDArray, rounding: NDArray | float = 0.0) -> NDArray:
         return np.minimum(scores + np.maximum(_TIE * sizes, 2 * np.asarray(rounding)), HUGE)
 
 
-def most_left_out(n: int, contamination: float) -> int:
-    """⌊contamination·n⌋, where rounding does not count."""
-    return min(int(contamination * n * (1 + _TIE)), n - 1)
+def most_left_out(n: int, max_contamination: float) -> int:
+    """⌊max_contamination·n⌋, where rounding does not count."""
+    return min(int(max_contamination * n * (1 + _TIE)), n - 1)
+
+
+def find_outliers(scores: NDArray, *, logarithmic: bool = False) -> tuple[NDArray, bool]:
+    """Which are above Tukey's fence, and whether they are more, or farther, than those of a normal distribution."""
+    from scipy.stats import binom
+
+    values = np.log(np.maximum(scores, TINY)) if logarithmic else scores
+    low, high = np.percentile(values, [25, 75])
+    negligible = _TIE * (1.0 if logarithmic else float(np.abs(values).max()))
+    if not np.isfinite(high - low) or high - low <= negligible:  # most scores are equal, or zero
+        return np.zeros(len(values), dtype=bool), False
+    beyond = values > high + _FENCE * (high - low)
+    far = (values > high + _FAR_FENCE * (high - low)).any()
+    probability = binom.sf(int(beyond.sum()) - 1, len(values), _BEYOND_FENCE)
+    return beyond, bool(beyond.any() and (far or probability < _UNEXPECTED))
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +266,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
         Significance level of `predict`. It may be changed after the fit.
     calibration : float or int, default=0.25
         Fraction, or number, of the rows of `fit` that are calibration rows.
-    contamination : float, default=0.0
+    max_contamination : float, default=0.0
         Largest fraction of the rows of `fit` that are outliers, below 0.5. The model is fitted again without this
         fraction of the training rows, those of largest score, until they do not change. Calibration rows that look like
         outliers are left out, up to this fraction of them. See Notes for what is guaranteed.
@@ -166,13 +283,16 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
         Scores above it are novel; infinite if there are too few calibration rows for `alpha`. Follows `alpha`.
     offset_ : float
         ``-threshold_``: `decision_function` is ``score_samples - offset_``.
+    false_alarm_bound_ : float
+        Bound on the probability that a new inlier is called novel: `alpha`, or more if `max_contamination` permits to
+        leave out calibration rows. See Notes.
     calibration_scores_ : ndarray of shape (n_calibration,)
         Scores of the calibration rows that are kept, ascending, each increased by its bound on rounding.
     calibration_outliers_ : ndarray of shape (n_outliers,)
         Row indices in X of calibration rows that look like outliers: scores above Tukey's fence, of log scores for T²
         and Q.
     n_left_out_ : int
-        Number of calibration scores, the largest, that were left out because of `contamination`.
+        Number of calibration scores, the largest, that were left out because of `max_contamination`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -189,10 +309,10 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
     -----
     The guarantee is about new rows that are exchangeable with the calibration rows; the training rows are not. Outliers
     among the calibration rows increase the p-values of all rows: fewer rows are called novel. They are reported by a
-    warning, and left out if `contamination` permits it. If r of m calibration rows are left out and all of them are
-    outliers, the false-alarm rate is still at most α. Whatever they are, it is at most (α(m − r + 1) + r)/(m + 1),
-    which is less than α + contamination. For normal factors with 0 to 10% outliers and a contamination of 0.02 to
-    0.15, it was between 0 and 0.011 at α = 0.01.
+    warning, and left out if `max_contamination` permits it. If only outliers are left out, P(p ≤ α) ≤ α still holds for
+    inliers. Whatever is left out, P(p ≤ α) ≤ (α(m − r + 1) + r)/(m + 1) < α + max_contamination, where r is the largest
+    number of the m calibration rows that may be left out. For normal factors with 0 to 10% outliers and a
+    max_contamination of 0.02 to 0.15, the rate was between 0 and 0.011 at α = 0.01.
 
     References
     ----------
@@ -218,13 +338,14 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
         Stored("n_left_out_", "count"),
         Stored("fit_warnings_", "warnings"),
         Stored("_statistic", "text"),
+        Stored("_most_left_out", "count"),
     )
     _parameter_constraints: ClassVar[dict] = {
         "estimator": [HasMethods(["fit", "project"]), None],
         "statistic": [StrOptions(set(STATISTICS))],
         "alpha": [Interval(RealNotInt, 0, 1, closed="neither")],
         "calibration": [Interval(RealNotInt, 0, 1, closed="neither"), Interval(Integral, 1, None, closed="left")],
-        "contamination": [Interval(Real, 0, 0.5, closed="left")],  # of the rows, not of those that are called novel
+        "max_contamination": [Interval(Real, 0, 0.5, closed="left")],  # of the rows, not of those that are called novel
         "prefit": ["boolean"],
         "random_state": ["random_state"],
     }
@@ -237,7 +358,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
         statistic: str = "reconstruction",
         alpha: float = 0.1,
         calibration: float | int = 0.25,
-        contamination: float = 0.0,
+        max_contamination: float = 0.0,
         prefit: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -245,7 +366,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
         self.statistic = statistic
         self.alpha = alpha
         self.calibration = calibration
-        self.contamination = contamination
+        self.max_contamination = max_contamination
         self.prefit = prefit
         self.random_state = random_state
 
@@ -269,19 +390,17 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
         """
         self._statistic = self.statistic
         data, indices = self._open_for_prefit(X) if self.prefit else self._fit_model(X)
-        split = self._check_statistic()
-        scores = self._novelty(data)
-        scores = with_rounding(scores, self._rounding(data, split))  # a row has one p-value, alone and next to others
-        positive = self._statistic != "projection"  # the logarithm makes T² and Q nearly symmetric
-        beyond, are_unexpected = find_outliers(np.log(np.maximum(scores, TINY)) if positive else scores)
+        score = self._score
+        scores = self._by_blocks(data, score)
+        scores = with_rounding(scores, self._by_blocks(data, score.rounding))  # a row has one p-value in every batch
+        beyond, are_unexpected = find_outliers(scores, logarithmic=self._statistic != "projection")
         self.calibration_outliers_ = indices[beyond]
-        self.n_left_out_ = min(int(beyond.sum()), most_left_out(len(scores), self.contamination))
+        self._most_left_out = most_left_out(len(scores), self.max_contamination)
+        self.n_left_out_ = min(int(beyond.sum()), self._most_left_out)
         self.calibration_scores_ = Calibration.fit(scores, self.n_left_out_).scores
         self.fit_warnings_ = self.estimator_.fit_warnings_
-        self._warn_about_level()
-        if are_unexpected:
-            self._warn_about_outliers()
-        warn_each(statistic_warnings(self.estimator_, self._statistic, split))
+        self._warn_about_calibration(are_unexpected)
+        warn_each(score.warnings())
         return self
 
     def _open_for_prefit(self, X: Any) -> tuple[Dataset, NDArray]:
@@ -309,14 +428,17 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
         calibration = self._choose_calibration_rows(len(data))
         if not data.in_memory:
             reason = "training and calibration rows in memory."
-            check_memory(Plan("in-memory", None, data.nbytes + data.reading_bytes, reason), self._budget())
+            check_memory(
+                Plan("in-memory", None, data.nbytes + data.reading_bytes, reason),
+                Budget.from_params(self.memory_limit, 1),
+            )
         indices = np.flatnonzero(~calibration)
         training, held_out = self._rows(data, indices), self._rows(data, np.flatnonzero(calibration))
         self.estimator_ = clone(model).fit(training)
-        if n_out := most_left_out(len(training), self.contamination):
+        if n_out := most_left_out(len(training), self.max_contamination):
             kept = np.arange(len(training))
             for _ in range(_REFITS):
-                before, order = kept, np.argsort(self._novelty(training), kind="stable")
+                before, order = kept, np.argsort(self._by_blocks(training, self._score), kind="stable")
                 kept = np.sort(order[: len(training) - n_out])
                 if np.array_equal(kept, before):
                     break
@@ -344,39 +466,29 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
         chosen[as_generator(self.random_state).permutation(n)[:m]] = True
         return chosen
 
-    def _check_statistic(self) -> VarianceSplit:
-        """The variances of the fitted model, if it has what the statistic needs."""
-        if self._statistic == "projection" and self.estimator_.expansion() is self.estimator_.linear_map() is None:
-            message = 'statistic="projection" needs component functions, which a precomputed kernel does not have.'
-            raise ParameterError("statistic", "projection", "another one", message=message)
-        return split_variance(self.estimator_)
-
-    def _warn_about_level(self) -> None:
-        m = len(self.calibration_scores_)
+    def _warn_about_calibration(self, are_unexpected: bool) -> None:
+        """Warn about too few calibration rows for `alpha`, and about outliers among them that were not left out."""
+        kept, n_out = len(self.calibration_scores_), len(self.calibration_outliers_)
         if np.isinf(self.threshold_):
             required = Calibration.n_required(self.alpha)
             warn(
-                f"alpha={self.alpha:g} needs at least {counted(required, 'calibration row')}, and there are {m:,}: no "
-                "row is called novel.",
-                remedies=[Remedy("calibration", required), Remedy("alpha", float(f"{1.1 / (m + 1):.2g}"))],
+                f"alpha={self.alpha:g} needs at least {counted(required, 'calibration row')}, and there are {kept:,}: "
+                "no row is called novel.",
+                remedies=[Remedy("calibration", required), Remedy("alpha", float(f"{1.1 / (kept + 1):.2g}"))],
+            )
+        if are_unexpected and n_out > self.n_left_out_:
+            left_out = f", of which max_contamination={self.max_contamination:g} leaves out {self.n_left_out_:,}"
+            warn(
+                f"{n_out:,} of {counted(kept + self.n_left_out_, 'calibration row')} look like outliers (row indices "
+                f"{listed(self.calibration_outliers_)}){left_out if self.max_contamination else ''}. If they are, the "
+                "p-values of all rows are too large and too few rows are called novel.",
+                remedies=[self._contamination_remedy()],
             )
 
-    def _warn_about_outliers(self) -> None:
-        n_out, m = len(self.calibration_outliers_), len(self.calibration_scores_) + self.n_left_out_
-        if n_out == self.n_left_out_:
-            return
-        left_out = f", of which contamination={self.contamination:g} leaves out {self.n_left_out_:,}"
-        warn(
-            f"{n_out:,} of {counted(m, 'calibration row')} look like outliers (row indices "
-            f"{listed(self.calibration_outliers_)}){left_out if self.contamination else ''}. If "
-            "they are, the p-values of all rows are too large and too few rows are called novel.",
-            remedies=[self._contamination_remedy()],
-        )
-
     def _contamination_remedy(self) -> Remedy:
-        """The smallest contamination that leaves out all rows that look like outliers."""
+        """The smallest max_contamination that leaves out all rows that look like outliers."""
         m = len(self.calibration_scores_) + self.n_left_out_
-        return Remedy("contamination", min(float(np.ceil(1000 * len(self.calibration_outliers_) / m) / 1000), 0.49))
+        return Remedy("max_contamination", min(float(np.ceil(1000 * len(self.calibration_outliers_) / m) / 1000), 0.49))
 
     # ------------------------------------------------------------------ decisions
 
@@ -391,6 +503,13 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
         calibration = self._calibration
         self._validate_params()
         return calibration.threshold(self.alpha)
+
+    @property
+    def false_alarm_bound_(self) -> float:
+        """Bound on the probability that an inlier is called novel, whatever calibration rows were left out."""
+        check_is_fitted(self)
+        m, r = len(self.calibration_scores_) + self.n_left_out_, self._most_left_out
+        return float((self.alpha * (m - r + 1) + r) / (m + 1))
 
     @property
     def offset_(self) -> float:
@@ -412,7 +531,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
             −Q, −T², −(T²/k + Q/rest) or Σ |fᵢ|.
         """
         check_is_fitted(self)
-        return -self._novelty(self._open(X, reset=False))
+        return -self._by_blocks(self._open(X, reset=False), self._score)
 
     @follow_namespace
     def decision_function(self, X: Any) -> NDArray:
@@ -467,7 +586,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
         """Select novel rows such that the expected fraction of inliers among them is at most `fdr`.
 
         The procedure of Benjamini and Hochberg on the p-values of all rows of X. To select one row of N takes
-        p ≤ fdr/N, hence about N/fdr calibration rows. If `contamination` leaves out calibration rows, the rate is
+        p ≤ fdr/N, hence about N/fdr calibration rows. If `max_contamination` leaves out calibration rows, the rate is
         guaranteed only if these are outliers.
 
         Parameters
@@ -482,8 +601,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
         selected : ndarray of bool of shape (n_samples,)
             True for rows that are called novel.
         """
-        check_fdr(fdr)
-        return self._selected(self.p_values(X), float(fdr))
+        return self._selected(self.p_values(X), fdr)
 
     def decisions(self, X: Any, fdr: float | None = None) -> Decisions:
         """Return scores, p-values and decisions on the rows of X as a table, which can be written to a file.
@@ -501,21 +619,23 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
             One row for each row of X.
         """
         check_is_fitted(self)
-        if fdr is not None:
-            check_fdr(fdr)
         data = self._open(to_numpy(X), reset=False)
-        scores = self._novelty(data)
+        scores = self._by_blocks(data, self._score)
         p_values = self._calibration.p_values(scores)
         if fdr is None:
             is_novel, rule = scores > self.threshold_, f"p ≤ alpha = {self.alpha:g}"
+            if self._most_left_out:
+                rule += f", false-alarm rate at most {self.false_alarm_bound_:.3g}"
         else:
-            is_novel, rule = self._selected(p_values, float(fdr)), f"false discovery rate {fdr:g}"
+            is_novel, rule = self._selected(p_values, fdr), f"false discovery rate {fdr:g}"
         return Decisions(scores, p_values, is_novel, rule, data.metadata.ids)
 
     def _selected(self, p_values: NDArray, fdr: float) -> NDArray:
+        if isinstance(fdr, bool) or not isinstance(fdr, Real) or not 0 < float(fdr) < 1:
+            raise ParameterError("fdr", fdr, "a number between 0 and 1")
         selected = adjust_p_values(p_values, "fdr") <= fdr * (1 + _TIE)
         if not selected.any():
-            self._warn_about_selection(p_values, fdr)
+            self._warn_about_selection(p_values, float(fdr))
         return selected
 
     def _warn_about_selection(self, p_values: NDArray, fdr: float) -> None:
@@ -523,17 +643,18 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
         m, n = len(self.calibration_scores_), len(p_values)
         smallest, remedies = 1 / (m + 1), list[Remedy]()
         n_lowest, needed = int(np.sum(p_values <= smallest * (1 + _TIE))), int(np.ceil(n * smallest / fdr * (1 - _TIE)))
-        text = f"No row was selected with fdr={fdr:g}. "
         if n_out := len(self.calibration_outliers_) - self.n_left_out_:
-            text += f"{n_out:,} of {counted(m, 'calibration row')} look like outliers, which increase all p-values. "
+            why = f"{n_out:,} of {counted(m, 'calibration row')} look like outliers, which increase all p-values. "
             remedies = [self._contamination_remedy()]
         elif smallest > fdr:
-            text += f"No p-value of {counted(m, 'calibration row')} is below {smallest:.3g}. "
-        elif not n_lowest or n_lowest >= needed:
+            why = f"No p-value of {counted(m, 'calibration row')} is below {smallest:.3g}. "
+        elif 0 < n_lowest < needed:
+            why = ""
+        else:
             return
         warn(
-            f"{text}{counted(n_lowest, 'row')} of {n:,} exceed all calibration scores (p = {smallest:.3g}), and "
-            f"{needed:,} are needed. Fit with more calibration rows.",
+            f"No row was selected with fdr={fdr:g}. {why}{counted(n_lowest, 'row')} of {n:,} exceed all calibration "
+            f"scores (p = {smallest:.3g}), and {needed:,} are needed. Fit with more calibration rows.",
             remedies=remedies,
         )
 
@@ -554,13 +675,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
             T² and Q.
         """
         check_is_fitted(self)
-        model, split = self.estimator_, split_variance(self.estimator_)
-
-        def both(rows: Any) -> NDArray:
-            found = measure_rows(model, split, rows)
-            return np.column_stack([found.t2, _combine("reconstruction", found.t2, found.q, split)])
-
-        return self._by_blocks(self._open(X, reset=False), both)
+        return self._by_blocks(self._open(X, reset=False), self._score.statistics)
 
     def limits(self) -> dict[str, Any]:
         """Return the limit of the detector in the plane of T² and Q.
@@ -572,7 +687,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
         """
         limit, found = self.threshold_, dict[str, Any](t2=None, q=None, line=None)
         if self._statistic == "t2q":
-            split = split_variance(self.estimator_)
+            split = self._score.split
             found["line"] = 1 / max(split.n_relevant, 1), 1 / split.rest, limit
         elif self._statistic in ("t2", "reconstruction"):
             found["t2" if self._statistic == "t2" else "q"] = limit
@@ -598,79 +713,37 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         data = self._open(X, reset=False)
-        explain = self._explain_linear() if self.estimator_.linear_map() is not None else self._explain_kernel()
-        return self._by_blocks(data, explain)
-
-    def _explain_linear(self) -> Callable[[Any], NDArray]:
-        model, split = self.estimator_, split_variance(self.estimator_)
-        map, statistic = model.linear_map(), self._statistic
-        if statistic == "projection":
-            raise ParameterError("statistic", statistic, '"reconstruction", "t2" or "t2q" for contributions')
-        varies = split.variances > 0
-        axes, variances = map.axes[varies], split.variances[varies]
-
-        def explain(rows: Any) -> NDArray:
-            with np.errstate(over="ignore", invalid="ignore"):
-                centered = (complete_rows(model, _dense(rows)) - map.mean) / map.scale
-                scores = centered @ axes.T
-                t2 = t2_contributions(centered, scores, axes, variances)
-                found = _combine(statistic, t2, (centered - scores @ axes) ** 2, split)
-            return np.nan_to_num(found, nan=HUGE)
-
-        return explain
+        is_linear = self.estimator_.linear_map() is not None
+        return self._by_blocks(data, self._score.linear_contributions if is_linear else self._explain_kernel())
 
     def _explain_kernel(self) -> Callable[[Any], NDArray]:
-        training, novelty = self.estimator_.training_set(), self._novelty_of_rows()
-        if training is None or self.estimator_.input_kind != "vectors" or get_tags(self.estimator_).input_tags.pairwise:
-            kind = "a kernel matrix" if self.estimator_.input_kind == "vectors" else self.estimator_.input_kind
+        """The function of rows that replaces their values by those of the nearest inlier that the model keeps."""
+        training, score, model = self.estimator_.training_set(), self._score, self.estimator_
+        if training is None or model.input_kind != "vectors" or get_tags(model).input_tags.pairwise:
+            kind = "a kernel matrix" if model.input_kind == "vectors" else model.input_kind
             raise DataError(f"Contributions are those of columns of numbers, and this model compares {kind}.")
         known = _dense(training.samples)
-        inliers = self._by_blocks(ArrayDataset(known), novelty) <= self.threshold_
+        inliers = self._by_blocks(ArrayDataset(known), score) <= self.threshold_
         known = known[inliers] if inliers.any() else known
-        expansion = self.estimator_.expansion()
+        expansion = model.expansion()
         scale = 1.0 if expansion is None or expansion.scale is None else expansion.scale
         space = Points.from_rows(known / scale)
 
         def explain(rows: Any) -> NDArray:
             rows = _dense(rows)
             nearest = known[space.nearest_to(space.prepare(rows / scale), 1).indices[:, 0]]
-            whole, found = novelty(rows), np.empty(rows.shape)
+            whole, found = score(rows), np.empty(rows.shape)
             for j in range(rows.shape[1]):
                 replaced = rows.copy()
                 replaced[:, j] = nearest[:, j]
-                found[:, j] = whole - novelty(replaced)
+                found[:, j] = whole - score(replaced)
             return found
 
         return explain
 
-    def _novelty_of_rows(self) -> Callable[[Any], NDArray]:
-        """The function that scores rows in memory, large values for novel ones."""
-        model, statistic = self.estimator_, self._statistic
-        if statistic == "projection":
-            return lambda rows: -np.abs(component_functions(model, rows)).sum(axis=1)
-        split = split_variance(model)
-
-        def novelty(rows: Any) -> NDArray:
-            found = measure_rows(model, split, rows)
-            return _combine(statistic, found.t2, found.q, split)
-
-        return novelty
-
-    def _novelty(self, data: Dataset) -> NDArray:
-        return self._by_blocks(data, self._novelty_of_rows())
-
-    def _rounding(self, data: Dataset, split: VarianceSplit) -> NDArray:
-        """Bounds on how much scores depend on the rows next to them."""
-        model, statistic = self.estimator_, self._statistic
-
-        def rounding(rows: Any) -> NDArray:
-            if statistic == "projection":
-                error = model.project(rows, rounding=True).scores_error
-                return np.zeros(rows.shape[0]) if error is None else error.sum(axis=1)
-            found = measure_rows(model, split, rows, rounding=True)
-            return _combine(statistic, found.t2_error, found.q_error, split)
-
-        return self._by_blocks(data, rounding)
+    @property
+    def _score(self) -> Score:
+        return Score.of(self.estimator_, self._statistic)
 
     def _by_blocks(self, data: Dataset, function: Callable[[Any], NDArray]) -> NDArray:
         return np.concatenate(list(data.map_blocks(function, size=measured_rows(self.estimator_, data))))
@@ -678,7 +751,9 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
     # ------------------------------------------------------------------ helpers
 
     def _model(self) -> Any:
-        return default_model() if self.estimator is None else self.estimator
+        if self.estimator is not None:
+            return self.estimator
+        return KernelPCA(0.5, kernel="rbf", gamma="median", standardize=True, eigen_solver="landmark", n_landmarks=500)
 
     def _open(self, X: Any, *, reset: bool) -> Dataset:
         """X as the model compares it, validated against the fit."""
@@ -689,9 +764,6 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
     def memory_limit(self) -> Any:
         """The limit of the model, for files that are opened here."""
         return getattr(self._model(), "memory_limit", None)
-
-    def _budget(self) -> Budget:
-        return Budget.from_params(self.memory_limit, 1)
 
     def _validate_params(self) -> None:
         parameter_checks(type(self))(self)  # type: ignore[arg-type]
@@ -704,78 +776,3 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
         own, inner = tags.input_tags, get_tags(self._model()).input_tags
         own.sparse, own.positive_only, own.allow_nan = inner.sparse, inner.positive_only, inner.allow_nan
         return tags
-
-
-def default_model() -> KernelPCA:
-    """The model of a detector that is given none."""
-    return KernelPCA(0.5, kernel="rbf", gamma="median", standardize=True, eigen_solver="landmark", n_landmarks=500)
-
-
-def component_functions(model: FittedModel, rows: Any) -> NDArray:
-    """Uncentered component functions; of a linear model, those of the linear kernel."""
-    map, expansion = model.linear_map(), model.expansion()
-    if expansion is not None:
-        return expansion.evaluate(rows)
-    assert map is not None  # checked by the fit
-    return np.asarray(rows @ (map.axes / map.scale).T)
-
-
-def find_outliers(values: NDArray) -> tuple[NDArray, bool]:
-    """Which are above Tukey's fence, and whether they are more, or farther, than those of a normal distribution."""
-    from scipy.stats import binom
-
-    low, high = np.percentile(values, [25, 75])
-    if not np.isfinite(high - low) or high - low <= _TIE:  # most scores are equal, or zero
-        return np.zeros(len(values), dtype=bool), False
-    beyond = values > high + _FENCE * (high - low)
-    far = (values > high + _FAR_FENCE * (high - low)).any()
-    probability = binom.sf(int(beyond.sum()) - 1, len(values), _BEYOND_FENCE)
-    return beyond, bool(beyond.any() and (far or probability < _UNEXPECTED))
-
-
-def statistic_warnings(model: FittedModel, statistic: str, split: VarianceSplit) -> list[MercerWarning]:
-    """What makes a statistic of this model meaningless."""
-    spectrum = model.spectrum()
-    if statistic in ("reconstruction", "t2q") and spectrum is not None and _is_indefinite(model):
-        text = "The kernel is not positive semi-definite, so Q is not a squared distance."
-        return [MercerWarning(text, "meaningless", [Remedy("statistic", "t2")])]
-    if statistic == "reconstruction" and not split.has_rest:
-        text = "The components explain all of the variance, so the reconstruction error of inliers is rounding."
-        return [MercerWarning(f"{text} Keep fewer components.", "meaningless", [Remedy("statistic", "t2")])]
-    if statistic != "projection":
-        return []
-    growing = "so low values of the sum of projections need not be novel."
-    expansion = model.expansion()
-    if expansion is None:
-        text = f"The sum of projections of a linear model grows with the distance from the origin, {growing}"
-        return [MercerWarning(text, "caution", [Remedy("statistic", "reconstruction")])]
-    own = np.asarray(expansion.kernel.diag(expansion.samples))
-    if np.ptp(own) <= _EQUAL * np.abs(own).max(initial=0.0):
-        return []
-    text = f"k(x, x) of the training rows is between {own.min():.3g} and {own.max():.3g}, {growing}"
-    return [MercerWarning(text, "caution", [Remedy("statistic", "reconstruction")])]
-
-
-def _is_indefinite(model: FittedModel) -> bool:
-    ratio = getattr(model, "explained_variance_ratio_", None)
-    return ratio is not None and bool(np.isnan(to_numpy(ratio)).any())
-
-
-def _dense(rows: Any) -> NDArray:
-    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
-
-
-def _combine(statistic: str, t2: NDArray, q: NDArray | None, split: VarianceSplit) -> NDArray:
-    """The statistic, or the bound on its error, for T² and Q or the bounds on theirs."""
-    if statistic == "t2":
-        return t2
-    if q is None:
-        message = f'statistic="{statistic}" needs k(x, x), which a precomputed kernel matrix does not have.'
-        raise ParameterError("statistic", statistic, '"t2"', message=message, remedies=[Remedy("statistic", "t2")])
-    return q if statistic == "reconstruction" else monitoring_index(t2, q, split.n_relevant, split.rest)
-
-
-def check_fdr(fdr: Any) -> None:
-    """Raise unless it is a number between 0 and 1."""
-    if isinstance(fdr, bool) or not isinstance(fdr, Real) or not 0 < float(fdr) < 1:
-        raise ParameterError("fdr", fdr, "a number between 0 and 1")
