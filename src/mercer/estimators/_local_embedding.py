@@ -1,7 +1,7 @@
 """Parts of a locally linear embedding: the neighbor graph, the eigenvectors, landmarks, new samples, n_neighbors."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from mercer.certificates.gap import GapCertificate, PlacementCertificate, certify_placement
+from mercer.certificates.gap import GapCertificate, PlacementCertificate, certify_gaps, certify_placement
 from mercer.data.dataset import Dataset
-from mercer.errors import DataError, MercerWarning, Remedy
+from mercer.errors import DataError, MercerWarning, Remedy, warn
 from mercer.linalg.alignment import (
     alignment_matrix,
     local_weights,
@@ -34,6 +34,7 @@ from mercer.text import counted, joined
 _TIE = 16 * np.finfo(float).eps  # distances that differ by less are equal but for rounding
 _FAR = 1.25  # times the reach of its neighbors: a sample that is farther from the training samples is no neighbor
 _CELLS, _MEASURED, _FEW_PLACES = 10_000, 1000, 5  # see `collapse_warning`
+_SOME = 1000  # samples of a kernel matrix that shows whether it is positive semi-definite
 _LADDER = 4, 5, 6, 8, 10, 12, 15, 18, 22, 27, 33, 40
 _JUDGED, _PLATEAU = 10, 0.002  # neighbors by which embeddings are judged; scores that differ by less are as good
 _POOL_GROWTH = 0.5  # landmarks that are drawn at once, relative to those at hand
@@ -81,6 +82,11 @@ class NeighborGraph:
     @property
     def k(self) -> int:
         return int(self.indices.shape[1])
+
+    @property
+    def has_few_distinct(self) -> bool:
+        """Whether there are too few distinct samples for k neighbors."""
+        return self.n_distinct is not None and self.duplicates is None
 
     @cached_property
     def _adjacency(self) -> Any:
@@ -132,7 +138,7 @@ class NeighborGraph:
         if self.n_distinct == 1:
             text = f"All {n:,} rows are equal, so there is no structure to find: the embedding is zero."
             return [MercerWarning(text, "meaningless")]
-        if self.n_distinct is not None and self.duplicates is None:
+        if self.n_distinct and self.has_few_distinct:
             text = f"Only {self.n_distinct:,} of {n:,} rows are distinct, too few for n_neighbors={self.k}."
             return [MercerWarning(text, "meaningless", (Remedy("n_neighbors", max(1, self.n_distinct - 1)),))]
         if self.n_collapsed:
@@ -155,8 +161,8 @@ class NeighborGraph:
 
     def defects(self, method: str) -> list[MercerWarning]:
         """Warnings if the graph does not determine an embedding: not connected, or with closed groups."""
-        if self.n_distinct is not None and self.duplicates is None:
-            return []  # reported as duplicates
+        if self.has_few_distinct:
+            return []  # reported by `notes`
         labels = self.connected_components
         sizes = np.bincount(labels)
         if len(sizes) > 1:
@@ -201,6 +207,37 @@ def _sizes(sizes: NDArray) -> str:
     return joined(shown) if len(sizes) <= 5 else f"{', '.join(shown)}, …"
 
 
+def check_distances(D: NDArray) -> None:
+    """Raise if the diagonal is not zero to rounding; warn if the matrix is not symmetric."""
+    own, largest = np.diagonal(D), float(D.max())
+    if own.max() > 1e-6 * largest:
+        i = int(own.argmax())
+        raise DataError(
+            f"The distance of a sample to itself must be 0, but that of row index {i} is {own[i]:.3g} (largest "
+            f"distance: {largest:.3g}). Convert similarities to distances first.",
+            row=i,
+        )
+    pieces = slices(len(D), 256)
+    uneven = max(float(np.abs(np.subtract(D[rows], D[:, rows].T, dtype=np.float64)).max()) for rows in pieces)
+    if uneven > 1e-6 * largest:
+        warn(
+            f"The distances are not symmetric, by up to {uneven:.3g}. Neighbors are taken from the rows, and between "
+            "neighbors the mean of both distances is used."
+        )
+
+
+def warn_if_indefinite(space: Any) -> None:
+    """Warn if some samples show that the distances of a kernel are none."""
+    some = space.samples[:: max(1, space.n // _SOME)]
+    values = np.linalg.eigvalsh(space.kernel(some, some))
+    if values[0] < -1e-8 * abs(values[-1]):
+        warn(
+            f"The kernel {space.kernel!r} is not positive semi-definite (smallest eigenvalue {values[0]:.3g}, largest "
+            f"{values[-1]:.3g} for some rows), so its distances are not those of a feature space.",
+            severity="meaningless",
+        )
+
+
 # ---------------------------------------------------------------------- the embedding
 
 
@@ -231,9 +268,25 @@ def build_alignment(graph: NeighborGraph, method: Method, dense: bool, n_threads
 
 def zero_pairs(n: int, k: int) -> Eigenpairs:
     """Those of n equal samples: nothing is known."""
-    zeros = np.zeros(k)
-    vectors = np.zeros((n, k))
+    zeros, vectors = np.zeros(k), np.zeros((n, k))
     return Eigenpairs(zeros, vectors, zeros, vectors, bound=0.0, evidence="all rows are equal")
+
+
+def check_embedding(
+    graph: NeighborGraph, pairs: Eigenpairs, coordinates: NDArray, method: str, tol: float
+) -> tuple[GapCertificate, NDArray, list[MercerWarning]]:
+    """The certificate, the connected component of each sample, and what makes the embedding doubtful."""
+    proven = certify_gaps(pairs, tol=tol)
+    warnings = graph.notes()
+    labels = np.zeros(graph.space.n, dtype=np.int64)
+    defects: list[MercerWarning] = []
+    if not (proven.n_complete and proven.lower[0] > 0):  # each component or closed group has a null vector of its own
+        labels, defects = graph.connected_components, graph.defects(method)
+    if not defects and not graph.has_few_distinct:
+        defects = [*proven.eigenvalue_warnings(), *collapse_warning(coordinates)]
+    warnings += defects
+    caveats = tuple(warning.summary for warning in warnings if warning.severity == "meaningless")
+    return replace(proven, caveats=caveats) if caveats else proven, labels, warnings
 
 
 def collapse_warning(Y: NDArray) -> list[MercerWarning]:
@@ -301,14 +354,10 @@ class Placement(Result):
         return {**coordinates, "residual": self.residuals, "nearest": self.nearest, "far": self.far}
 
 
-def extend(graph: NeighborGraph, coordinates: NDArray, reg: float, rows: Any, n_threads: int = 1) -> Placement:
-    """z = Σⱼwⱼzⱼ over the k nearest samples; a row that equals a sample gets its coordinates."""
-    size = block_rows(rows.shape[1] if rows.ndim == 2 else 1)
-    parts = [_extend_some(graph, coordinates, reg, rows[some], n_threads) for some in slices(rows.shape[0], size)]
-    return parts[0] if len(parts) == 1 else Placement.concatenate(parts)
-
-
-def _extend_some(graph: NeighborGraph, coordinates: NDArray, reg: float, rows: Any, n_threads: int) -> Placement:
+def extend(
+    rows: Any, graph: NeighborGraph, coordinates: NDArray, reg: float, n_threads: int = 1
+) -> tuple[Placement, NDArray]:
+    """z = Σⱼwⱼzⱼ over the k nearest samples, and the index of the nearest; a row that equals a sample gets its z."""
     space, k = graph.space, graph.k
     new = space.prepare(rows)
     found = space.nearest_to(new, k, n_threads)
@@ -327,7 +376,8 @@ def _extend_some(graph: NeighborGraph, coordinates: NDArray, reg: float, rows: A
         first = np.where(equal, found.indices, len(coordinates)).min(axis=1)  # of several that it equals
         out[same], residuals[same] = coordinates[first[same]], 0.0
     nearest, reach = found.distances[:, 0], _FAR * graph.distances[found.indices, -1].max(axis=1)
-    return Placement(out.astype(coordinates.dtype, copy=False), residuals, nearest, nearest > reach)
+    placed = Placement(out.astype(coordinates.dtype, copy=False), residuals, nearest, nearest > reach)
+    return placed, found.indices[:, 0]
 
 
 # ---------------------------------------------------------------------- landmarks
@@ -376,37 +426,23 @@ def extend_to_all(
     """
     n = len(data)
     coordinates = coordinates * np.sqrt(len(landmarks) / n)
-    blocks = data.map_blocks(
-        _extend_block, graph, coordinates, labels, reg, n_threads, size=block_rows(data.shape[1]), progress=progress
-    )
-    placements, found = zip(*blocks, strict=True)
+    size = block_rows(data.shape[1])
+    blocks = data.map_blocks(extend, graph, coordinates, reg, n_threads, size=size, progress=progress)
+    placements, nearest = zip(*blocks, strict=True)
     placed = Placement.concatenate(placements)
-    embedding, of_samples, far = placed.embedding, np.concatenate(found), placed.far.copy()
+    embedding, far = placed.embedding, placed.far.copy()
     embedding[landmarks], far[landmarks] = graph.expand(coordinates), False
     w = map_neighborhoods(graph.space, graph.indices, lambda G: local_weights(G, reg), n_threads)
     off = np.einsum("ij,ijl->il", w, coordinates[graph.indices]) - coordinates
     spread = coordinates.std(axis=0)
-    return (
-        embedding,
-        of_samples,
-        certify_placement(
-            certificate,
-            graph.expand(graph.distances[:, -1]),
-            np.delete(placed.residuals, landmarks),
-            np.sqrt(np.mean(off**2, axis=0)) / np.where(spread > 0, spread, 1.0),
-            int(far.sum()),
-        ),
+    proven = certify_placement(
+        certificate,
+        graph.expand(graph.distances[:, -1]),
+        np.delete(placed.residuals, landmarks),
+        np.sqrt(np.mean(off**2, axis=0)) / np.where(spread > 0, spread, 1.0),
+        int(far.sum()),
     )
-
-
-def _extend_block(
-    rows: Any, graph: NeighborGraph, coordinates: NDArray, labels: NDArray, reg: float, n_threads: int
-) -> tuple[Placement, NDArray]:
-    """Coordinates of a block, and the connected components of the nearest landmarks."""
-    placed = extend(graph, coordinates, reg, rows, n_threads)
-    if not labels.any():
-        return placed, np.zeros(len(placed.far), dtype=np.int64)
-    return placed, labels[graph.space.nearest_to(graph.space.prepare(rows), 1, n_threads).indices[:, 0]]
+    return embedding, labels[np.concatenate(nearest)], proven
 
 
 # ---------------------------------------------------------------------- the number of neighbors

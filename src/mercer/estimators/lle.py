@@ -14,7 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.analysis.columns import dominating_text
-from mercer.certificates.gap import GapCertificate, PlacementCertificate, certify_gaps
+from mercer.certificates.gap import GapCertificate, PlacementCertificate
 from mercer.compat.sklearn_private import Interval, NotConvergedWarning, StrOptions, validate_params
 from mercer.contract import Eigenspectrum, TrainingSet
 from mercer.data.dataset import ArrayDataset, Dataset, Kind, scaled
@@ -25,11 +25,13 @@ from mercer.estimators._local_embedding import (
     NeighborGraph,
     Placement,
     build_alignment,
+    check_distances,
+    check_embedding,
     choose_landmarks,
     choose_n_neighbors,
-    collapse_warning,
     extend,
     extend_to_all,
+    warn_if_indefinite,
     zero_pairs,
 )
 from mercer.kernels.base import Kernel, get_kernel
@@ -37,7 +39,7 @@ from mercer.kernels.names import KERNELS
 from mercer.linalg.alignment import local_weights, map_neighborhoods, reconstruction_residuals
 from mercer.linalg.eigen import Eigenpairs, column_signs
 from mercer.linalg.neighbors import NeighborSpace, neighbor_space
-from mercer.numerics.blocking import BLOCK_ROWS, slices
+from mercer.numerics.blocking import block_rows
 from mercer.numerics.random_state import lazy_generator
 from mercer.numerics.threads import working
 from mercer.planning.plan import Plan
@@ -55,7 +57,6 @@ from mercer.storable import Stored
 _NAMED = {name for name, kernel in KERNELS.items() if kernel.input_kind not in ("vectors", "precomputed")}
 _CHOOSING_SAMPLES = 1000  # from which n_neighbors="auto" is chosen
 _ONE_THREAD = 1000  # new samples up to which other threads are not worth it
-_SOME = 1000  # samples of a kernel matrix that shows whether it is positive semi-definite
 _SINGULAR = (
     "Error in determining null-space with ARPACK. Error message: 'all rows are equal'. Note that eigen_solver='arpack' "
     "can fail when the weight matrix is singular or otherwise ill-behaved; eigen_solver='auto' warns instead."
@@ -174,8 +175,12 @@ default="euclidean"
     -----
     Differences from scikit-learn: `reg` counts for "modified", too. "hessian" uses the reduced QR factorization (with
     the full one it is the same as "ltsa"). For these two methods, a row that is not a neighbor of any other counts as
-    its own neighbor. Equal rows are neighbors of each other. `transform` returns the coordinates of the training row
-    for a row that equals one (the first, if it equals several). `sample_weight` is not supported.
+    its own neighbor. Equal rows are neighbors of each other. `sample_weight` is not supported.
+
+    `transform` combines the coordinates of the nearest training rows by the weights that combine these to the new row.
+    It returns the coordinates of the training row for a row that equals one (the first, if it equals several). A
+    warning reports rows that are more than 1.25 times as far from the training rows as these are from their own
+    neighbors; see `place`.
 
     References
     ----------
@@ -285,143 +290,116 @@ default="euclidean"
         self._fit(self._open(X, reset=True), None)
         return self
 
-    @fit_method
-    def fit_transform(self, X: Any, y: Any = None) -> NDArray:  # type: ignore[override]
-        """Embed the rows of X and return their coordinates.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, pathlib.Path, Dataset} of shape (n_samples, n_features)
-            Training data, or a file; distances between all samples if ``metric="precomputed"``.
-        y : Ignored
-            Present for API consistency.
-
-        Returns
-        -------
-        embedding : ndarray of shape (n_samples, n_components)
-            A copy of ``embedding_``.
-        """
-        return self._fit(self._open(X, reset=True), None).copy()
-
     def _fit(self, data: Dataset, sample_weight: Any) -> NDArray:
         if sample_weight is not None:
             raise ParameterError("sample_weight", sample_weight, "None",
                 message="Locally linear embedding does not support sample_weight.")  # fmt: skip
-        budget, metric, dtype = self.resources(), self._metric(), data.dtype
-        rng = lazy_generator(self.random_state)
-        if isinstance(metric, Kernel):
-            metric = metric.resolve(data, rng)
-        problem = LLEProblem.from_params(self, data, metric)
+        budget, dtype, rng = self.resources(), data.dtype, lazy_generator(self.random_state)
+        metric, problem = self._problem(data, rng)
         plan = plan_lle(problem, budget)  # may raise MemoryLimitError: nothing has been read yet
-        scale = None
         if self.standardize:
-            data, scale = self._standardized(data, budget.threads)
-        n_steps = 4 if plan.n_landmarks else 3
-        with working(self.progress, n_steps, "neighbors", budget.threads) as progress:
-            landmarks, reason, space = None, None, None
+            data = self._standardized(data, budget.threads)
+        with working(self.progress, 4 if plan.n_landmarks else 3, "neighbors", budget.threads) as progress:
             if self.n_neighbors == "auto":
-                k, reason = self._choose_n_neighbors(data, metric, rng, budget.threads)
+                k, self.n_neighbors_reason_ = self._choose_n_neighbors(data, metric, rng, budget.threads)
                 problem = replace(problem, n_neighbors=k)
                 plan = plan_lle(problem, budget)
-            if not plan.n_landmarks:
-                space = self._space(data.load(), metric, rng)
-                if problem.n > LARGE_SAMPLES:
-                    width = estimate_width(space, problem.n_neighbors, rng())
-                    plan = plan_lle(replace(problem, width=width), budget)
-            if plan.n_landmarks:
-                landmarks, space = self._take_landmarks(data, metric, plan, rng, budget.threads)
-            assert space is not None
-
+            space, landmarks, plan = self._samples_to_embed(data, metric, problem, plan, rng, budget)
             graph = NeighborGraph.build(space, problem.n_neighbors, budget.threads, progress)
             if self.on_disconnected == "raise" and (defects := graph.defects(self.method)):
                 raise DataError(defects[0].summary, remedies=defects[0].remedies)
-            pairs, plan = self._embed(graph, problem, plan, rng, budget, progress)
-            proven = certify_gaps(pairs, tol=problem.tol)
+            pairs, plan = self._solve(graph, problem, plan, rng, budget, progress)
             coordinates = pairs.vectors * column_signs(pairs.vectors)
-            # connected components and closed groups have null vectors of their own
-            is_connected = proven.n_complete > 0 and proven.lower[0] > 0
-            labels = np.zeros(graph.space.n, dtype=np.int64) if is_connected else graph.connected_components
-            defects = [] if is_connected else graph.defects(self.method)
-            if not defects and (graph.n_distinct is None or graph.duplicates is not None):
-                defects = [*proven.eigenvalue_warnings(), *collapse_warning(coordinates)]
-            warnings = [*graph.notes(), *defects]
-            if warnings:
-                caveats = tuple(warning.summary for warning in warnings if warning.severity == "meaningless")
-                proven = replace(proven, caveats=caveats)
-
+            proven, labels, warnings = check_embedding(graph, pairs, coordinates, self.method, problem.tol)
             certificate: GapCertificate | PlacementCertificate = proven
-            embedding = graph.expand(coordinates)
-            if landmarks is not None:
+            if landmarks is None:
+                embedding, labels = graph.expand(coordinates), graph.expand(labels)
+            else:
+                self.landmark_indices_ = landmarks
                 if progress:
                     progress.start("placing rows")
                 embedding, labels, certificate = extend_to_all(
                     data, landmarks, graph, coordinates, labels, proven, self.reg, budget.threads, progress
                 )
-            else:
-                labels = graph.expand(labels)
+        self.embedding_ = embedding.astype(dtype if dtype == np.float32 else np.float64, copy=False)
+        self.n_samples_, self.n_components_ = embedding.shape
+        self.connected_component_labels_, self.n_connected_components_ = labels, int(labels.max()) + 1
+        self.certificate_, self.plan_, self._graph, self.n_neighbors_ = certificate, plan, graph, graph.k
+        self.reconstruction_error_ = float(np.maximum(pairs.values, 0.0).sum())
+        self._report([*([plan.warning] if plan.warning else []), *warnings], metric, data.kind)
+        return self.embedding_.copy()
 
-        self._store(embedding.astype(dtype if dtype == np.float32 else np.float64, copy=False), labels, graph, pairs)
-        self.certificate_, self.plan_ = certificate, plan
-        if landmarks is not None:
-            self.landmark_indices_ = landmarks
-        if scale is not None:
-            self.scale_ = scale
-        if reason is not None:
-            self.n_neighbors_reason_ = reason
-        by_distance = metric.decreasing if isinstance(metric, Kernel) else metric == "euclidean"
-        unit = ""
-        if by_distance and not self.standardize and data.kind == "vectors":
-            unit = dominating_text(graph.space.samples, getattr(self, "feature_names_in_", None))
-        if unit:
-            text = f"{unit} It decides alone which rows are near, unless its size is meant."
-            warnings.append(MercerWarning(text, remedies=(Remedy("standardize", True),)))
-        warn_each([plan.warning or "", *warnings])
-        if not certificate.converged:
-            warn(
-                f"The solver stopped before every coordinate met the tolerance. {certificate.summary}",
-                remedies=(Remedy("max_iter", 10 * self.max_iter),),
-                category=NotConvergedWarning,
-            )
-        return self.embedding_
+    def _problem(self, data: Dataset, rng: Any) -> tuple[Any, LLEProblem]:
+        """The metric, with parameters of a kernel that depend on the data, and the sizes of the fit."""
+        metric = self._metric()
+        if isinstance(metric, Kernel):
+            metric = metric.resolve(data, rng)
+        return metric, LLEProblem.from_params(self, data, metric)
 
-    def _embed(
+    def _samples_to_embed(
+        self, data: Dataset, metric: Any, problem: LLEProblem, plan: Plan, rng: Any, budget: Any
+    ) -> tuple[NeighborSpace, NDArray | None, Plan]:
+        """All samples; or landmarks from a random pool, with their indices in order. The graph may change the plan."""
+        if not plan.n_landmarks:
+            space = self._space(data, None, metric, rng)
+            if problem.n > LARGE_SAMPLES:
+                plan = plan_lle(replace(problem, width=estimate_width(space, problem.n_neighbors, rng())), budget)
+        if plan.n_landmarks:
+            is_whole = data.kind == "precomputed"  # a matrix of distances is not copied
+            pool = None if is_whole else np.sort(rng().choice(len(data), plan.pool_size, replace=False))
+            space = self._space(data, pool, metric, rng)
+        if isinstance(metric, Kernel) and not metric.psd:
+            warn_if_indefinite(space)
+        if not plan.n_landmarks:
+            return space, None, plan
+        chosen = np.sort(choose_landmarks(space, plan.n_landmarks, rng(), budget.threads))
+        return space.take(chosen), chosen if pool is None else pool[chosen], plan
+
+    def _solve(
         self, graph: NeighborGraph, problem: LLEProblem, plan: Plan, rng: Any, budget: Any, progress: Any
     ) -> tuple[Eigenpairs, Plan]:
         """The bottom eigenvectors, by the factorization that suits the graph."""
-        n, landmarks = graph.space.n, plan.n_landmarks
+        n = graph.space.n
         if graph.n_distinct == 1:
             if self.eigen_solver == "arpack":
                 raise ParameterError("eigen_solver", "arpack", "auto", message=_SINGULAR)
             return zero_pairs(n, problem.n_components), plan
         small = n <= SMALL_SAMPLES and self.eigen_solver != "arpack"
-        method = Method(self.method, problem.n_components, self.reg, self.modified_tol)
-        M = build_alignment(graph, method, small, budget.threads, progress)
+        M = build_alignment(graph, self._local_method(), small, budget.threads, progress)
         if progress:
             progress.start("eigenvectors")
         known = problem.of_landmarks(n) if n < problem.n else problem
         if not small:
             known = replace(known, width=graph_width(M), row_entries=M.nnz / n)
         actual = plan_lle(known, budget, embed_all=True)
-        if landmarks:
+        if plan.n_landmarks:
             actual = replace(plan, solver=actual.solver, memory=max(plan.memory, actual.memory))
         assert actual.solver is not None
         return actual.solver.solve(M, problem.n_components, rng, progress=progress), actual
 
-    def _store(self, embedding: NDArray, labels: NDArray, graph: NeighborGraph, pairs: Eigenpairs) -> None:
-        self.embedding_, self.connected_component_labels_, self._graph = embedding, labels, graph
-        self.n_samples_, self.n_components_ = embedding.shape
-        self.n_neighbors_, self.n_connected_components_ = graph.indices.shape[1], int(labels.max()) + 1
-        self.reconstruction_error_ = float(np.maximum(pairs.values, 0.0).sum())
+    def _report(self, warnings: list[MercerWarning], metric: Any, kind: Kind) -> None:
+        """Warn about the graph and the embedding, a column that decides alone, and convergence."""
+        by_distance = metric.decreasing if isinstance(metric, Kernel) else metric == "euclidean"
+        if by_distance and not self.standardize and kind == "vectors":
+            unit = dominating_text(self._graph.space.samples, getattr(self, "feature_names_in_", None))
+            if unit:
+                text = f"{unit} It decides alone which rows are near, unless its size is meant."
+                warnings.append(MercerWarning(text, remedies=(Remedy("standardize", True),)))
+        warn_each(warnings)
+        if not self.certificate_.converged:
+            warn(
+                f"The solver stopped before every coordinate met the tolerance. {self.certificate_.summary}",
+                remedies=(Remedy("max_iter", 10 * self.max_iter),),
+                category=NotConvergedWarning,
+            )
 
     def _plan(self, data: Dataset, sample_weight: Any) -> Plan:
-        budget, rng, metric = self.resources(), lazy_generator(self.random_state), self._metric()
-        if isinstance(metric, Kernel):
-            metric = metric.resolve(data, rng)
-        problem = LLEProblem.from_params(self, data, metric)
+        budget, rng = self.resources(), lazy_generator(self.random_state)
+        metric, problem = self._problem(data, rng)
         plan = plan_lle(problem, budget)
         if plan.n_landmarks or problem.n <= LARGE_SAMPLES or not data.in_memory:
             return plan
-        width = estimate_width(self._space(data.load(), metric, rng), problem.n_neighbors, rng())
+        width = estimate_width(self._space(data, None, metric, rng), problem.n_neighbors, rng())
         return plan_lle(replace(problem, width=width), budget)
 
     # ------------------------------------------------------------------ samples
@@ -469,67 +447,38 @@ default="euclidean"
         if D.min() < 0:
             raise DataError(f"Negative values in data: distances cannot be negative; the smallest is {D.min():.3g}.")
         if reset:
-            _check_distances(D)
+            check_distances(D)
         return ArrayDataset(D, "precomputed")
 
-    def _standardized(self, data: Dataset, n_threads: int) -> tuple[Dataset, NDArray]:
+    def _standardized(self, data: Dataset, n_threads: int) -> Dataset:
+        """The data with divided columns; sets `scale_`."""
         if data.kind != "vectors":
             raise ParameterError("standardize", True, f"False for {data.kind}, which have no columns")
         from mercer.linalg.scatter import column_scale
 
         scale = column_scale(data, None, n_threads)
-        return scaled(data, scale), scale.astype(data.dtype if data.dtype == np.float32 else np.float64)
+        self.scale_ = scale.astype(data.dtype if data.dtype == np.float32 else np.float64)
+        return scaled(data, self.scale_.astype(np.float64))  # as `transform` divides: equal rows stay equal
 
-    def _space(self, samples: Any, metric: Any, rng: Any, *, warned: bool = True) -> NeighborSpace:
-        """Samples with their distances."""
-        space = neighbor_space(samples, metric, self.neighbors_algorithm, rng)
-        if warned and isinstance(metric, Kernel) and not metric.psd:
-            _warn_if_indefinite(space)
-        return space
+    def _space(self, data: Dataset, indices: NDArray | None, metric: Any, rng: Any) -> NeighborSpace:
+        """All samples, or some, with their distances."""
+        if indices is None:
+            return neighbor_space(data.load(), metric, self.neighbors_algorithm, rng)
+        if data.kind == "precomputed":
+            return self._space(data, None, metric, rng).take(indices)
+        return neighbor_space(data.take(indices), metric, self.neighbors_algorithm, rng)
+
+    def _local_method(self) -> Method:
+        return Method(self.method, int(self.n_components), self.reg, self.modified_tol)
 
     def _choose_n_neighbors(self, data: Dataset, metric: Any, rng: Any, n_threads: int) -> tuple[int, str]:
         """The number of neighbors for some samples, which are as far apart as landmarks if there are to be some."""
         n, most = len(data), min(len(data), self.n_landmarks or len(data)) - 1
-        count = min(n, _CHOOSING_SAMPLES, self.n_landmarks or n)
-        some = np.sort(rng().choice(n, size=count, replace=False))
-        if data.kind == "precomputed":
-            space = self._space(data.load(), metric, rng, warned=False).take(some)
-        else:
-            space = self._space(data.take(some), metric, rng, warned=False)
-        method = Method(self.method, self.n_components, self.reg, self.modified_tol)
-        return choose_n_neighbors(space, method, most, rng, self.tol or DEFAULT_TOL, n_threads)
-
-    def _take_landmarks(
-        self, data: Dataset, metric: Any, plan: Plan, rng: Any, n_threads: int
-    ) -> tuple[NDArray, NeighborSpace]:
-        """Indices of the landmarks in order, chosen from a random pool of samples, and their space."""
-        if data.kind == "precomputed":
-            pool, space = np.arange(len(data)), self._space(data.load(), metric, rng)
-        else:
-            pool = np.sort(rng().choice(len(data), plan.pool_size, replace=False))
-            space = self._space(data.take(pool), metric, rng)
-        chosen = np.sort(choose_landmarks(space, plan.n_landmarks, rng(), n_threads))
-        return pool[chosen], space.take(chosen)
+        some = np.sort(rng().choice(n, size=min(_CHOOSING_SAMPLES, most + 1), replace=False))
+        space = self._space(data, some, metric, rng)
+        return choose_n_neighbors(space, self._local_method(), most, rng, self.tol or DEFAULT_TOL, n_threads)
 
     # ------------------------------------------------------------------ new samples
-
-    def transform(self, X: Any) -> NDArray:
-        """Return coordinates of new rows: weights of their nearest training rows, times the coordinates of these.
-
-        A row that equals a training row gets its coordinates. A warning reports rows that are more than 1.25 times
-        as far from the training rows as these are from their own neighbors; see `place`.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, pathlib.Path, Dataset} of shape (n_samples, n_features)
-            New data; distances to all training samples if ``metric="precomputed"``.
-
-        Returns
-        -------
-        embedding : ndarray of shape (n_samples, n_components)
-            Coordinates of the rows.
-        """
-        return super().transform(X)
 
     def place(self, X: Any) -> Placement:
         """Return coordinates of new rows with the residual of each and its distance from the training rows.
@@ -544,14 +493,16 @@ default="euclidean"
         placement : Placement
             Coordinates, residuals and distances.
         """
-        return self._placed(self.open(X).load(), self.resources().threads)
+        data = self.open(X)
+        blocks = data.map_blocks(self._placed, self.resources().threads, size=block_rows(data.shape[1]))
+        return Placement.concatenate(list(blocks))
 
     def iter_scores(self, data: Dataset, *, whiten: bool | None = None) -> Iterator[tuple[int, NDArray]]:
         """The first row and the coordinates of each block; rows that are far away are reported at the end."""
         n_threads = self.resources().threads if len(data) > _ONE_THREAD else 1
         start = n_far = farthest = 0
         distance = 0.0
-        for placed in data.map_blocks(self._placed, n_threads, size=len(data) if data.in_memory else BLOCK_ROWS):
+        for placed in data.map_blocks(self._placed, n_threads, size=block_rows(data.shape[1])):
             check_scores(placed.embedding, start)
             away = np.where(placed.far, placed.nearest, 0.0)
             if away.max() > distance:
@@ -565,14 +516,14 @@ default="euclidean"
                 )
             yield first, placed.embedding
 
-    def _scores(self, rows: Any, n_threads: int) -> NDArray:
-        return self._placed(rows, n_threads).embedding
-
     def _placed(self, rows: Any, n_threads: int) -> Placement:
-        chosen, embedding = getattr(self, "landmark_indices_", None), np.asarray(self.embedding_)
-        coordinates = self._graph.reduce(embedding if chosen is None else embedding[chosen])
+        graph, chosen, embedding = self._graph, getattr(self, "landmark_indices_", None), np.asarray(self.embedding_)
+        samples = graph.space.samples
+        if self.input_kind == "table" and {*samples.names} <= {*rows.names}:  # rows are equal if these columns are
+            rows = type(samples)({name: rows.columns[name] for name in samples.names}, len(rows))
+        coordinates = graph.reduce(embedding if chosen is None else embedding[chosen])
         with np.errstate(over="ignore", invalid="ignore"):
-            return extend(self._graph, coordinates, self.reg, rows, n_threads)
+            return extend(rows, graph, coordinates, self.reg, n_threads)[0]
 
     # ------------------------------------------------------------------ fitted attributes that are computed
 
@@ -690,37 +641,6 @@ default="euclidean"
         tags.input_tags.pairwise = tags.input_tags.positive_only = self._is_precomputed
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _check_distances(D: NDArray) -> None:
-    """Raise if the diagonal is not zero to rounding; warn if the matrix is not symmetric."""
-    own, largest = np.diagonal(D), float(D.max())
-    if own.max() > 1e-6 * largest:
-        i = int(own.argmax())
-        raise DataError(
-            f"The distance of a sample to itself must be 0, but that of row index {i} is {own[i]:.3g} (largest "
-            f"distance: {largest:.3g}). Convert similarities to distances first.",
-            row=i,
-        )
-    pieces = slices(len(D), 256)
-    uneven = max(float(np.abs(np.subtract(D[rows], D[:, rows].T, dtype=np.float64)).max()) for rows in pieces)
-    if uneven > 1e-6 * largest:
-        warn(
-            f"The distances are not symmetric, by up to {uneven:.3g}. Neighbors are taken from the rows, and between "
-            "neighbors the mean of both distances is used."
-        )
-
-
-def _warn_if_indefinite(space: Any) -> None:
-    """Warn if some samples show that the distances of a kernel are none."""
-    some = space.samples[:: max(1, space.n // _SOME)]
-    values = np.linalg.eigvalsh(space.kernel(some, some))
-    if values[0] < -1e-8 * abs(values[-1]):
-        warn(
-            f"The kernel {space.kernel!r} is not positive semi-definite (smallest eigenvalue {values[0]:.3g}, largest "
-            f"{values[-1]:.3g} for some rows), so its distances are not those of a feature space.",
-            severity="meaningless",
-        )
 
 
 _FUNCTION_PARAMETERS = (
