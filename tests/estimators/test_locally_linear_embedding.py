@@ -383,6 +383,16 @@ def test_standardized_columns_are_those_of_scaled_data():
     np.testing.assert_allclose(model.training_set().samples, X, rtol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("n_landmarks", [None, 80])
+def test_standardized_training_rows_have_their_own_coordinates(dtype, convert, n_landmarks):
+    X = convert((cloud(200, 4) * [1, 100, 3, 7]).astype(dtype))
+    model = fit(X, n_neighbors=8, standardize=True, n_landmarks=n_landmarks)
+    own = slice(None) if n_landmarks is None else model.landmark_indices_
+    np.testing.assert_array_equal(quietly(model.transform, X)[own], model.embedding_[own])
+
+
 def test_a_column_whose_unit_decides_is_reported():
     X = np.column_stack([sheet(196), 1e4 * np.random.default_rng(0).normal(size=196)])
     for metric in ("euclidean", RBF(gamma=1e-9)):

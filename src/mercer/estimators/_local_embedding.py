@@ -276,17 +276,16 @@ def check_embedding(
     graph: NeighborGraph, pairs: Eigenpairs, coordinates: NDArray, method: str, tol: float
 ) -> tuple[GapCertificate, NDArray, list[MercerWarning]]:
     """The certificate, the connected component of each sample, and what makes the embedding doubtful."""
-    proven = certify_gaps(pairs, tol=tol)
-    warnings = graph.notes()
-    labels = np.zeros(graph.space.n, dtype=np.int64)
-    defects: list[MercerWarning] = []
+    proven, warnings = certify_gaps(pairs, tol=tol), graph.notes()
+    labels, defects = np.zeros(graph.space.n, dtype=np.int64), list[MercerWarning]()
     if not (proven.n_complete and proven.lower[0] > 0):  # each component or closed group has a null vector of its own
         labels, defects = graph.connected_components, graph.defects(method)
-    if not defects and not graph.has_few_distinct:
+    if not defects and not (warnings and warnings[0].severity == "meaningless"):
         defects = [*proven.eigenvalue_warnings(), *collapse_warning(coordinates)]
-    warnings += defects
-    caveats = tuple(warning.summary for warning in warnings if warning.severity == "meaningless")
-    return replace(proven, caveats=caveats) if caveats else proven, labels, warnings
+    if warnings := [*warnings, *defects]:
+        caveats = tuple(warning.summary for warning in warnings if warning.severity == "meaningless")
+        proven = replace(proven, caveats=caveats)
+    return proven, labels, warnings
 
 
 def collapse_warning(Y: NDArray) -> list[MercerWarning]:

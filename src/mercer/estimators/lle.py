@@ -296,19 +296,20 @@ default="euclidean"
                 message="Locally linear embedding does not support sample_weight.")  # fmt: skip
         budget, dtype, rng = self.resources(), data.dtype, lazy_generator(self.random_state)
         metric, problem = self._problem(data, rng)
+        method = Method(self.method, problem.n_components, self.reg, self.modified_tol)
         plan = plan_lle(problem, budget)  # may raise MemoryLimitError: nothing has been read yet
         if self.standardize:
             data = self._standardized(data, budget.threads)
         with working(self.progress, 4 if plan.n_landmarks else 3, "neighbors", budget.threads) as progress:
             if self.n_neighbors == "auto":
-                k, self.n_neighbors_reason_ = self._choose_n_neighbors(data, metric, rng, budget.threads)
+                k, self.n_neighbors_reason_ = self._choose_n_neighbors(data, metric, method, rng, budget.threads)
                 problem = replace(problem, n_neighbors=k)
                 plan = plan_lle(problem, budget)
             space, landmarks, plan = self._samples_to_embed(data, metric, problem, plan, rng, budget)
             graph = NeighborGraph.build(space, problem.n_neighbors, budget.threads, progress)
             if self.on_disconnected == "raise" and (defects := graph.defects(self.method)):
                 raise DataError(defects[0].summary, remedies=defects[0].remedies)
-            pairs, plan = self._solve(graph, problem, plan, rng, budget, progress)
+            pairs, plan = self._solve(graph, method, problem, plan, rng, budget, progress)
             coordinates = pairs.vectors * column_signs(pairs.vectors)
             proven, labels, warnings = check_embedding(graph, pairs, coordinates, self.method, problem.tol)
             certificate: GapCertificate | PlacementCertificate = proven
@@ -324,9 +325,9 @@ default="euclidean"
         self.embedding_ = embedding.astype(dtype if dtype == np.float32 else np.float64, copy=False)
         self.n_samples_, self.n_components_ = embedding.shape
         self.connected_component_labels_, self.n_connected_components_ = labels, int(labels.max()) + 1
-        self.certificate_, self.plan_, self._graph, self.n_neighbors_ = certificate, plan, graph, graph.k
+        self.certificate_, self.plan_, self._graph, self.n_neighbors_ = certificate, plan, graph, problem.n_neighbors
         self.reconstruction_error_ = float(np.maximum(pairs.values, 0.0).sum())
-        self._report([*([plan.warning] if plan.warning else []), *warnings], metric, data.kind)
+        self._report([*filter(None, [plan.warning]), *warnings], metric, data.kind)
         return self.embedding_.copy()
 
     def _problem(self, data: Dataset, rng: Any) -> tuple[Any, LLEProblem]:
@@ -356,7 +357,14 @@ default="euclidean"
         return space.take(chosen), chosen if pool is None else pool[chosen], plan
 
     def _solve(
-        self, graph: NeighborGraph, problem: LLEProblem, plan: Plan, rng: Any, budget: Any, progress: Any
+        self,
+        graph: NeighborGraph,
+        method: Method,
+        problem: LLEProblem,
+        plan: Plan,
+        rng: Any,
+        budget: Any,
+        progress: Any,
     ) -> tuple[Eigenpairs, Plan]:
         """The bottom eigenvectors, by the factorization that suits the graph."""
         n = graph.space.n
@@ -365,7 +373,7 @@ default="euclidean"
                 raise ParameterError("eigen_solver", "arpack", "auto", message=_SINGULAR)
             return zero_pairs(n, problem.n_components), plan
         small = n <= SMALL_SAMPLES and self.eigen_solver != "arpack"
-        M = build_alignment(graph, self._local_method(), small, budget.threads, progress)
+        M = build_alignment(graph, method, small, budget.threads, progress)
         if progress:
             progress.start("eigenvectors")
         known = problem.of_landmarks(n) if n < problem.n else problem
@@ -468,15 +476,14 @@ default="euclidean"
             return self._space(data, None, metric, rng).take(indices)
         return neighbor_space(data.take(indices), metric, self.neighbors_algorithm, rng)
 
-    def _local_method(self) -> Method:
-        return Method(self.method, int(self.n_components), self.reg, self.modified_tol)
-
-    def _choose_n_neighbors(self, data: Dataset, metric: Any, rng: Any, n_threads: int) -> tuple[int, str]:
+    def _choose_n_neighbors(
+        self, data: Dataset, metric: Any, method: Method, rng: Any, n_threads: int
+    ) -> tuple[int, str]:
         """The number of neighbors for some samples, which are as far apart as landmarks if there are to be some."""
         n, most = len(data), min(len(data), self.n_landmarks or len(data)) - 1
         some = np.sort(rng().choice(n, size=min(_CHOOSING_SAMPLES, most + 1), replace=False))
         space = self._space(data, some, metric, rng)
-        return choose_n_neighbors(space, self._local_method(), most, rng, self.tol or DEFAULT_TOL, n_threads)
+        return choose_n_neighbors(space, method, most, rng, self.tol or DEFAULT_TOL, n_threads)
 
     # ------------------------------------------------------------------ new samples
 

@@ -104,31 +104,27 @@ def fewest_neighbors(method: str, n_components: int) -> int:
 
 def check_sizes(model: Any, n: int, n_features: int, k: int, are_vectors: bool) -> None:
     """Raise for sizes that are impossible, in scikit-learn's words where it has them."""
-    d = int(model.n_components)
+    d, method, landmarks = int(model.n_components), model.method, model.n_landmarks
+    least, sizes = fewest_neighbors(method, d), f"n_neighbors={k}, n_components={d}"
+    too_few = {
+        "hessian": "for method='hessian', n_neighbors must be greater than [n_components * (n_components + 3) / 2]: "
+        f"{sizes}",
+        "modified": f"modified LLE requires n_neighbors >= n_components: {sizes}",
+    }
     if are_vectors and d > n_features:
-        raise _size_error("n_components", d, f"at most {n_features}",
-            f"output dimension must be less than or equal to input dimension: n_components={d}, "
-            f"n_features={n_features}")  # fmt: skip
+        text = "output dimension must be less than or equal to input dimension"
+        message = f"{text}: n_components={d}, n_features={n_features}"
+        raise ParameterError("n_components", d, f"at most {n_features}", message=message)
     if k >= n:
-        raise _size_error("n_neighbors", k, f"less than {n}",
-            f"Expected n_neighbors < n_samples, but n_samples = {n}, n_neighbors = {k}")  # fmt: skip
+        message = f"Expected n_neighbors < n_samples, but n_samples = {n}, n_neighbors = {k}"
+        raise ParameterError("n_neighbors", k, f"less than {n}", message=message)
     if d >= n:
-        raise _size_error("n_components", d, f"less than n_samples={n}")
-    if model.n_landmarks is not None and model.n_landmarks <= max(k, d):
-        raise _size_error("n_landmarks", model.n_landmarks, f"more than n_neighbors={k} and n_components={d}")
-    if model.method == "hessian" and k < fewest_neighbors("hessian", d):
-        raise _size_error("n_neighbors", k, f"at least {fewest_neighbors('hessian', d)}",
-            f"for method='hessian', n_neighbors must be greater than [n_components * (n_components + 3) / 2]: "
-            f"n_neighbors={k}, n_components={d}")  # fmt: skip
-    if model.method == "modified" and k < d:
-        raise _size_error("n_neighbors", k, f"at least {d}",
-            f"modified LLE requires n_neighbors >= n_components: n_neighbors={k}, n_components={d}")  # fmt: skip
-    if model.method == "ltsa" and k < fewest_neighbors("ltsa", d):
-        raise _size_error("n_neighbors", k, f"at least {d + 2} for method='ltsa' with n_components={d}")
-
-
-def _size_error(parameter: str, value: Any, requirement: str, message: str = "") -> ParameterError:
-    return ParameterError(parameter, value, requirement, message=message)
+        raise ParameterError("n_components", d, f"less than n_samples={n}")
+    if landmarks is not None and landmarks <= max(k, d):
+        raise ParameterError("n_landmarks", landmarks, f"more than n_neighbors={k} and n_components={d}")
+    if k < least:
+        requirement = f"at least {least} for method={method!r} with n_components={d}"
+        raise ParameterError("n_neighbors", k, requirement, message=too_few.get(method, ""))
 
 
 # ---------------------------------------------------------------------- the neighbor graph
@@ -189,20 +185,30 @@ def plan_lle(problem: LLEProblem, budget: Budget, *, embed_all: bool = False) ->
     if plans[0].memory <= budget.memory and (embed_all or _seconds(p, plans[0], budget) <= _PATIENCE):
         return plans[0]
     fitting = [plan for plan in plans if plan.memory <= budget.memory]
-    if fitting and embed_all:
-        return fitting[0]
-    if p.eigen_solver == "auto" and p.n_landmarks is None:
-        reason = _why_landmarks(p, plans, fitting, budget)
-        least = max(4 * p.n_neighbors, p.n_components + 2)
-        for count in (count for count in _LANDMARKS if least <= count <= p.n // 2):
-            few, plan = p.of_landmarks(count), _landmark_plan(p, budget, count, f"{reason}.")
-            quick = _seconds(few, _plans(few, budget)[0], budget) <= _LANDMARK_PATIENCE
-            if quick and plan.memory <= budget.memory:
-                return replace(plan, warning=_landmark_warning(count, reason))
-    if fitting:
-        return fitting[0]
     smallest = min(plans, key=lambda plan: plan.memory)
-    return check_memory(smallest, budget, _remedies(p, smallest, budget))
+    if not embed_all and p.eigen_solver == "auto" and p.n_landmarks is None:
+        reason = f"an embedding of all {p.n:,} rows "
+        if fitting:
+            reason += f"would take about {_seconds(p, fitting[0], budget) / 60:,.0f} minutes"
+        else:
+            reason += f"needs {format_bytes(smallest.memory)}, but the limit is {format_bytes(budget.memory)}"
+        if affordable := _affordable_landmarks(p, budget, reason):
+            return affordable
+    return fitting[0] if fitting else check_memory(smallest, budget, _remedies(p, smallest, budget))
+
+
+def _affordable_landmarks(p: LLEProblem, budget: Budget, reason: str) -> Plan | None:
+    """As many landmarks as memory and a minute suffice for, with a warning."""
+    least = max(4 * p.n_neighbors, p.n_components + 2)
+    for count in (count for count in _LANDMARKS if least <= count <= p.n // 2):
+        few, plan = p.of_landmarks(count), _landmark_plan(p, budget, count, f"{reason}.")
+        quick = _seconds(few, _plans(few, budget)[0], budget) <= _LANDMARK_PATIENCE
+        if quick and plan.memory <= budget.memory:
+            text = f"{count:,} landmarks are embedded and all other rows placed between them, as {reason}."
+            return replace(
+                plan, warning=MercerWarning(f"{text} See certificate_.", remedies=(Remedy("n_landmarks", count),))
+            )
+    return None
 
 
 def _plans(p: LLEProblem, budget: Budget) -> list[Plan]:
@@ -267,14 +273,9 @@ def _landmark_plan(p: LLEProblem, budget: Budget, count: int, reason: str) -> Pl
     """Landmarks from as large a pool as there is room for, and all other samples placed block by block."""
     few = p.of_landmarks(count)
     inner = min(_plans(few, budget), key=lambda plan: (plan.memory > budget.memory, _seconds(few, plan, budget)))
-    pool = next(
-        (
-            min(p.n, size * count)
-            for size in range(_POOL, _SMALLEST_POOL, -1)
-            if _choosing(p, size * count) <= budget.memory
-        ),
-        min(p.n, _SMALLEST_POOL * count),
-    )
+    sizes = [size * count for size in range(_POOL, _SMALLEST_POOL, -1)]
+    fitting = (size for size in sizes if _choosing(p, size) <= budget.memory)
+    pool = min(p.n, next(fitting, _SMALLEST_POOL * count))
     rows = min(p.n, block_rows(count if p.precomputed else p.n_features))
     placing = rows * (3 * (8 * count if p.precomputed else p.row_bytes) + 32 * p.n_neighbors + 24 * p.n_components)
     tile = budget.threads * tile_bytes(count, not p.entry_cost)
@@ -292,20 +293,6 @@ def _landmark_plan(p: LLEProblem, budget: Budget, count: int, reason: str) -> Pl
 def _choosing(p: LLEProblem, pool: int) -> float:
     """Bytes of the pool as it is read and worked with; given distances are all there."""
     return _BUFFERS + (0.0 if p.precomputed else 2 * p.row_bytes * min(pool, p.n)) + 40 * p.n
-
-
-def _why_landmarks(p: LLEProblem, plans: list[Plan], fitting: list[Plan], budget: Budget) -> str:
-    if fitting:
-        return f"an embedding of all {p.n:,} rows would take about {_seconds(p, fitting[0], budget) / 60:,.0f} minutes"
-    needed = format_bytes(min(plan.memory for plan in plans))
-    return f"an embedding of all {p.n:,} rows needs {needed}, but the limit is {format_bytes(budget.memory)}"
-
-
-def _landmark_warning(count: int, reason: str) -> MercerWarning:
-    return MercerWarning(
-        f"{count:,} landmarks are embedded and all other rows placed between them, as {reason}. See certificate_.",
-        remedies=(Remedy("n_landmarks", count),),
-    )
 
 
 def _size(size: float) -> str:
