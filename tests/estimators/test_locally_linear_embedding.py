@@ -391,6 +391,10 @@ def test_standardized_training_rows_have_their_own_coordinates(dtype, convert, n
     model = fit(X, n_neighbors=8, standardize=True, n_landmarks=n_landmarks)
     own = slice(None) if n_landmarks is None else model.landmark_indices_
     np.testing.assert_array_equal(quietly(model.transform, X)[own], model.embedding_[own])
+    kept = model.training_set()
+    rows = kept.samples[[3, 5]]  # sparse ones have rows, too
+    rows, given = (A.toarray() if sparse.issparse(A) else A for A in (rows, X[kept.indices[[3, 5]]]))
+    np.testing.assert_allclose(rows, given, rtol=1e-6)
 
 
 def test_a_column_whose_unit_decides_is_reported():

@@ -60,23 +60,27 @@ class NeighborGraph:
     @classmethod
     def build(cls, space: NeighborSpace, k: int, n_threads: int = 1, progress: Any = None) -> "NeighborGraph":
         """The graph, after duplicates are merged if that is necessary and leaves enough samples."""
-        graph = cls(space, *_nearest(space, k, n_threads, progress))
-        farthest = graph.distances[:, -1]
+        indices, distances, n_ties = _nearest(space, k, n_threads, progress)
+        farthest = distances[:, -1]
         if farthest.all() and np.isfinite(farthest.max()):
-            return graph
+            return cls(space, indices, distances, None, n_ties)
         check_finite_distances(farthest)
         groups = space.groups()
-        n_collapsed = int(np.sum((groups[graph.indices] == groups[:, None]).all(axis=1)))
+        n_collapsed = int(np.sum((groups[indices] == groups[:, None]).all(axis=1)))
         if not n_collapsed:
-            raise _indistinct(graph.distances)
+            raise DataError(
+                f"{np.sum(farthest == 0):,} of {len(farthest):,} rows differ from their neighbors, but at distance "
+                "zero: next to a number that is far too large, others vanish. Leave outliers out or scale the columns, "
+                "for example with StandardScaler. A kernel may not tell rows apart, or not be positive semi-definite."
+            )
         first = np.unique(groups, return_index=True)[1]
         distinct = np.sort(first)
         if len(distinct) <= k:
-            return cls(space, graph.indices, graph.distances, None, 0, n_collapsed, len(distinct))
+            return cls(space, indices, distances, None, 0, n_collapsed, len(distinct))
         number = np.empty(len(first), dtype=np.int64)
         number[groups[distinct]] = np.arange(len(distinct))
         merged = space.take(distinct)
-        indices, distances, _, n_ties = _nearest(merged, k, n_threads, progress)
+        indices, distances, n_ties = _nearest(merged, k, n_threads, progress)
         return cls(merged, indices, distances, number[groups], n_ties, n_collapsed, len(distinct))
 
     @property
@@ -160,45 +164,33 @@ class NeighborGraph:
         return found
 
     def defects(self, method: str) -> list[MercerWarning]:
-        """Warnings if the graph does not determine an embedding: not connected, or with closed groups."""
-        if self.has_few_distinct:
-            return []  # reported by `notes`
+        """A warning if the graph does not determine an embedding: not connected, or with closed groups."""
         labels = self.connected_components
-        sizes = np.bincount(labels)
+        sizes, closed = np.bincount(labels), self.closed_groups if method == "standard" else np.empty(0)
+        if self.has_few_distinct or (len(sizes) == 1 and len(closed) <= 1):  # `notes` reports few distinct samples
+            return []
         if len(sizes) > 1:
             text = (
                 f"The graph of the {self.k} nearest neighbors is disconnected: {len(sizes):,} connected components of "
                 f"{_sizes(sizes)} rows. The coordinates only separate these; connected_component_labels_ has them."
             )
-            return [MercerWarning(text, "meaningless", (Remedy("n_neighbors", min(2 * self.k, len(labels) - 1)),))]
-        closed = self.closed_groups if method == "standard" else np.empty(0)
-        if len(closed) > 1:
+        else:
             text = (
                 f"{len(closed):,} groups of rows ({_sizes(closed)}) have all of their {self.k} nearest neighbors among "
                 "themselves, although others have neighbors in several of them: the first coordinates only separate "
                 "the groups."
             )
-            return [MercerWarning(text, "meaningless", (Remedy("n_neighbors", min(2 * self.k, len(labels) - 1)),))]
-        return []
+        return [MercerWarning(text, "meaningless", (Remedy("n_neighbors", min(2 * self.k, len(labels) - 1)),))]
 
 
-def _nearest(space: NeighborSpace, k: int, n_threads: int, progress: Any) -> tuple[NDArray, NDArray, None, int]:
+def _nearest(space: NeighborSpace, k: int, n_threads: int, progress: Any) -> tuple[NDArray, NDArray, int]:
     """The k nearest of every sample, and for how many of them the next one is as near."""
     if k + 1 >= space.n:
-        return (*space.nearest(k, n_threads, progress), None, 0)
+        return (*space.nearest(k, n_threads, progress), 0)
     indices, distances = space.nearest(k + 1, n_threads, progress)
     last, beyond = distances[:, k - 1], distances[:, k]
     tied = (beyond <= last * (1 + _TIE)) & (last > 0)
-    return indices[:, :k].copy(), distances[:, :k].copy(), None, int(tied.sum())
-
-
-def _indistinct(distances: NDArray) -> DataError:
-    count = int(np.sum(distances[:, -1] == 0))
-    return DataError(
-        f"{count:,} of {len(distances):,} rows differ from their neighbors, but at distance zero: next to a number "
-        "that is far too large, others vanish. Leave outliers out or scale the columns, for example with "
-        "StandardScaler. A kernel may not tell rows apart, or not be positive semi-definite."
-    )
+    return indices[:, :k].copy(), distances[:, :k].copy(), int(tied.sum())
 
 
 def _sizes(sizes: NDArray) -> str:

@@ -295,7 +295,9 @@ default="euclidean"
             raise ParameterError("sample_weight", sample_weight, "None",
                 message="Locally linear embedding does not support sample_weight.")  # fmt: skip
         budget, dtype, rng = self.resources(), data.dtype, lazy_generator(self.random_state)
-        metric, problem = self._problem(data, rng)
+        if isinstance(metric := self._metric(), Kernel):
+            metric = metric.resolve(data, rng)
+        problem = LLEProblem.from_params(self, data, metric)
         method = Method(self.method, problem.n_components, self.reg, self.modified_tol)
         plan = plan_lle(problem, budget)  # may raise MemoryLimitError: nothing has been read yet
         if self.standardize:
@@ -329,13 +331,6 @@ default="euclidean"
         self.reconstruction_error_ = float(np.maximum(pairs.values, 0.0).sum())
         self._report([*filter(None, [plan.warning]), *warnings], metric, data.kind)
         return self.embedding_.copy()
-
-    def _problem(self, data: Dataset, rng: Any) -> tuple[Any, LLEProblem]:
-        """The metric, with parameters of a kernel that depend on the data, and the sizes of the fit."""
-        metric = self._metric()
-        if isinstance(metric, Kernel):
-            metric = metric.resolve(data, rng)
-        return metric, LLEProblem.from_params(self, data, metric)
 
     def _samples_to_embed(
         self, data: Dataset, metric: Any, problem: LLEProblem, plan: Plan, rng: Any, budget: Any
@@ -403,7 +398,9 @@ default="euclidean"
 
     def _plan(self, data: Dataset, sample_weight: Any) -> Plan:
         budget, rng = self.resources(), lazy_generator(self.random_state)
-        metric, problem = self._problem(data, rng)
+        if isinstance(metric := self._metric(), Kernel):
+            metric = metric.resolve(data, rng)
+        problem = LLEProblem.from_params(self, data, metric)
         plan = plan_lle(problem, budget)
         if plan.n_landmarks or problem.n <= LARGE_SAMPLES or not data.in_memory:
             return plan
@@ -603,9 +600,8 @@ default="euclidean"
             return None
         samples = graph.space.to_input()
         if hasattr(self, "scale_"):
-            samples = (
-                samples * np.asarray(self.scale_) if not sparse.issparse(samples) else samples.multiply(self.scale_)
-            )
+            scale = np.asarray(self.scale_)
+            samples = sparse.csr_array(samples.multiply(scale)) if sparse.issparse(samples) else samples * scale
         indices = np.arange(self.n_samples_) if chosen is None else chosen
         return TrainingSet(samples, indices, np.asarray(self.embedding_)[indices], None)
 
@@ -687,26 +683,10 @@ def locally_linear_embedding(
         Number of neighbors.
     n_components : int
         Number of coordinates.
-    reg : float, default=1e-3
-        Regularization of the weights.
-    eigen_solver : {"auto", "arpack", "dense"}, default="auto"
-        Factorization of the matrix.
-    tol : float, default=1e-6
-        Tolerance of the residuals, relative to gaps.
-    max_iter : int, default=100
-        Maximum number of passes with the inverse.
-    method : {"standard", "modified", "hessian", "ltsa"}, default="standard"
-        How a neighborhood is described.
-    hessian_tol : float, default=1e-4
-        Ignored.
-    modified_tol : float, default=1e-12
-        Reflections of modified LLE shorter than this are the identity.
-    random_state : int, RandomState or None, default=None
-        Seed.
-    n_jobs : int or None, default=None
-        Number of threads.
+    reg, eigen_solver, tol, max_iter, method, hessian_tol, modified_tol, random_state, n_jobs
+        As in `LocallyLinearEmbedding`.
     **params
-        Other parameters of `LocallyLinearEmbedding`.
+        Its other parameters.
 
     Returns
     -------
