@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import f_oneway, false_discovery_control, pearsonr
 
 from mercer.analysis.associations import adjust_p_values, associations
+from mercer.analysis.labels import as_labels
 from mercer.errors import DataError, ParameterError
 from mercer_old.readings import metadata as first_edition
 
@@ -101,3 +102,24 @@ def test_metadata_that_cannot_be_used_are_rejected(metadata, message):
         associations(SCORES, metadata)
     with pytest.raises(ParameterError, match="adjust='bonferroni' must be"):
         associations(SCORES, FRAME, adjust="bonferroni")
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"), [(np.arange(6.0), "Expected 2D array"), (np.full((6, 2), np.nan), "scores contains NaN")]
+)
+def test_scores_that_cannot_be_used_are_rejected(scores, message):
+    with pytest.raises(ValueError, match=message):
+        associations(scores, {"group": list("aabbcc")})
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, ""])
+@pytest.mark.parametrize("convert", [list, tuple, pd.Series])
+def test_a_missing_label_among_strings_is_no_class(missing, convert):
+    with pytest.raises(DataError, match="y has 1 missing or non-finite label"):
+        as_labels(convert(["a", missing, "b"]))
+
+
+def test_lists_of_numbers_and_strings_keep_their_types():
+    assert as_labels([1, 2, 2]).dtype.kind == "i" and as_labels([1.0, 2.5]).dtype.kind == "f"
+    assert as_labels(["a", "b"]).dtype.kind == "U" and as_labels([True, False]).dtype.kind == "b"
+    assert as_labels([[1.0, 2.0], [3.0, 4.0]]).shape == (2, 2)

@@ -1,4 +1,4 @@
-"""What analyses ask of a fitted model, all of it through the contract in `mercer.contract`."""
+"""Helpers of analyses that read a fitted model through `mercer.contract`."""
 
 from typing import Any, cast
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_array
 
 from mercer.analysis.labels import are_classes, as_labels, is_missing
 from mercer.errors import DataError, ParameterError
@@ -88,7 +89,7 @@ def associations(scores: Any, metadata: Any, *, adjust: str = "fdr") -> Associat
     """
     if adjust not in ADJUSTMENTS:
         raise ParameterError("adjust", adjust, '"fdr", "holm" or "none"')
-    columns, scores = _columns(metadata), _in_unit(np.asarray(scores, dtype=np.float64))
+    columns, scores = _columns(metadata), _in_unit(check_array(scores, dtype=np.float64, input_name="scores"))
     found, of_classes, n_used = [], [], []
     for name, column in columns.items():
         if len(column) != len(scores):

@@ -1,4 +1,4 @@
-"""What the columns of a fit show by themselves: whether the unit of one of them decides everything."""
+"""Columns whose unit dominates the summed variance."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -14,7 +14,7 @@ _MANY_CLASSES = 20  # different integers beyond which a column is numbers
 
 def as_labels(y: Any) -> NDArray:
     """Labels as an array, one for each row or one row of numbers; none may be missing."""
-    labels = np.asarray(y)
+    labels = y if isinstance(y, np.ndarray) else np.asarray(y, dtype=object)  # NaN among strings stays NaN
     n_missing = sum(map(is_missing, labels.ravel().tolist()))
     if n_missing:
         raise DataError(f"y has {counted(n_missing, 'missing or non-finite label')}. Leave these rows out.", source="y")

@@ -32,7 +32,7 @@ from mercer.storable import storable
 from mercer.text import counted, joined
 
 _TIE = 16 * np.finfo(float).eps  # distances that differ by less are equal but for rounding
-_FAR = 1.25  # times the reach of its neighbors: a sample that is farther from the training samples is no neighbor
+_FAR = 1.25  # times the reach of its neighbors: a sample that is farther away is far from the training samples
 _CELLS, _MEASURED, _FEW_PLACES = 10_000, 1000, 5  # see `collapse_warning`
 _SOME = 1000  # samples of a kernel matrix that shows whether it is positive semi-definite
 _LADDER = 4, 5, 6, 8, 10, 12, 15, 18, 22, 27, 33, 40
@@ -71,7 +71,7 @@ class NeighborGraph:
             raise DataError(
                 f"{np.sum(farthest == 0):,} of {len(farthest):,} rows differ from their neighbors, but at distance "
                 "zero: next to a number that is far too large, others vanish. Leave outliers out or scale the columns, "
-                "for example with StandardScaler. A kernel may not tell rows apart, or not be positive semi-definite."
+                "for example with StandardScaler. A kernel may not distinguish rows, or not be positive semi-definite."
             )
         first = np.unique(groups, return_index=True)[1]
         distinct = np.sort(first)
@@ -194,7 +194,7 @@ def _nearest(space: NeighborSpace, k: int, n_threads: int, progress: Any) -> tup
 
 
 def _sizes(sizes: NDArray) -> str:
-    """ "600, 300 and 100", of many the first five."""
+    """ "600, 300 and 100"; the first five of many."""
     shown = [f"{size:,}" for size in sizes[:5]]
     return joined(shown) if len(sizes) <= 5 else f"{', '.join(shown)}, …"
 
@@ -219,13 +219,13 @@ def check_distances(D: NDArray) -> None:
 
 
 def warn_if_indefinite(space: Any) -> None:
-    """Warn if some samples show that the distances of a kernel are none."""
+    """Warn if some samples show that the kernel is not positive semi-definite."""
     some = space.samples[:: max(1, space.n // _SOME)]
     values = np.linalg.eigvalsh(space.kernel(some, some))
     if values[0] < -1e-8 * abs(values[-1]):
         warn(
             f"The kernel {space.kernel!r} is not positive semi-definite (smallest eigenvalue {values[0]:.3g}, largest "
-            f"{values[-1]:.3g} for some rows), so its distances are not those of a feature space.",
+            f"{values[-1]:.3g} for some rows), so its distances are not distances in a feature space.",
             severity="meaningless",
         )
 
@@ -234,7 +234,7 @@ def warn_if_indefinite(space: Any) -> None:
 
 
 class Method(NamedTuple):
-    """What is done with neighborhoods, and for how many components."""
+    """The description of neighborhoods, and the number of components."""
 
     name: str
     n_components: int
@@ -259,7 +259,7 @@ def build_alignment(graph: NeighborGraph, method: Method, dense: bool, n_threads
 
 
 def zero_pairs(n: int, k: int) -> Eigenpairs:
-    """Those of n equal samples: nothing is known."""
+    """Eigenpairs of n equal samples, all zero."""
     zeros, vectors = np.zeros(k), np.zeros((n, k))
     return Eigenpairs(zeros, vectors, zeros, vectors, bound=0.0, evidence="all rows are equal")
 
@@ -315,7 +315,7 @@ class Placement(Result):
     embedding : ndarray of shape (n_samples, n_components)
         Coordinates.
     residuals : ndarray of shape (n_samples,)
-        Distance of each sample from the combination of its neighbors that stands for it, in the units of the input.
+        Distance of each sample from the weighted combination of its neighbors, in the units of the input.
     nearest : ndarray of shape (n_samples,)
         Distance to the nearest training sample.
     far : ndarray of shape (n_samples,)
@@ -413,7 +413,7 @@ def extend_to_all(
 ) -> tuple[NDArray, NDArray, PlacementCertificate]:
     """Coordinates and connected components of all samples between their landmarks, block by block.
 
-    Landmarks have unit columns. All n samples shall have about unit columns, so these are √(m/n) times as large.
+    The m landmarks have unit columns. They are multiplied by √(m/n), so that all n samples have about unit columns.
     """
     n = len(data)
     coordinates = coordinates * np.sqrt(len(landmarks) / n)

@@ -48,7 +48,8 @@ class Autoencoder(InMemoryEstimator):
 
     The encoder maps a row x to its code, the decoder maps the code to a row x̂. Both have hidden layers with an
     activation; code and output are linear. The weights minimize the mean squared error by L-BFGS from random starts.
-    With ``activation="identity"`` the optimum is PCA; ``pca_error_`` tells whether another network is better.
+    With ``activation="identity"`` the optimum is PCA. Another network is better than PCA if its
+    ``reconstruction_error_`` is below ``pca_error_``.
 
     Parameters
     ----------

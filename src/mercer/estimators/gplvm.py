@@ -77,12 +77,12 @@ class GPLVM(InMemoryEstimator):
         Number of inducing points of the lower bound on the likelihood, in O(n·n_landmarks²). At least n_samples: the
         likelihood is exact, in O(n³). None: exact up to 600 rows, 100 beyond.
     polish : int or "auto", default="auto"
-        Number of iterations with the exact likelihood after those with the bound. "auto": 100 up to 2,000 rows, 0
+        Number of iterations with the exact likelihood that follow those with the bound. "auto": 100 up to 2,000 rows, 0
         beyond.
     prior : float, default=1.0
         Weight of log N(Z; 0, I). 0: no prior.
     init : {"pca"} or array-like of shape (n_samples, n_components), default="pca"
-        Starting coordinates. Those of PCA are scaled to variance one.
+        Starting coordinates. PCA scores are scaled to variance one.
     tol : float, default=0.1
         Largest entry of the gradient of the log-probability at which the search ends.
     max_iter : int, default=300
@@ -522,7 +522,7 @@ class _Search:
 
 
 def principal_coordinates(Y: NDArray, k: int) -> NDArray:
-    """Scores of centered rows along the leading components, scaled to variance one; zero where there is no variance."""
+    """Scores of centered rows along the leading components, scaled to variance one; zero without variance."""
     n, d = Y.shape
     if d <= n:
         pairs = leading_eigenpairs(Y.T @ Y, k)

@@ -105,8 +105,8 @@ class LocallyLinearEmbedding(Estimator):
         Number of threads. None: all processors.
     metric : {"euclidean", "cosine", "precomputed"}, name of a kernel on strings or tables, or Kernel, \
 default="euclidean"
-        Distances between rows. "cosine" scales rows to length one first. A kernel stands for the distance in its
-        feature space, ‖x − y‖² = k(x, x) + k(y, y) − 2k(x, y). "precomputed": X holds distances; the matrix is not
+        Distances between rows. "cosine" scales rows to length one first. A kernel gives the distance in its feature
+        space, ‖x − y‖² = k(x, x) + k(y, y) − 2k(x, y). "precomputed": X holds distances; the matrix is not
         copied and must not change afterwards.
     on_disconnected : {"warn", "raise"}, default="warn"
         What to do if the neighbor graph is disconnected.
@@ -126,7 +126,7 @@ default="euclidean"
     embedding_ : ndarray of shape (n_samples, n_components)
         Coordinates as unit columns, the largest entry of each positive. With landmarks, nearly so.
     reconstruction_error_ : float
-        Sum of the eigenvalues. With landmarks, of these.
+        Sum of the eigenvalues; with landmarks, those of the landmarks.
     certificate_ : GapCertificate or PlacementCertificate
         Bounds on eigenvalues and directions, whether an eigenvalue was missed, and why the embedding may be
         meaningless. With landmarks, also how well all other rows were placed.
@@ -140,12 +140,12 @@ default="euclidean"
     neighbors_ : ndarray of shape (n_distinct, n_neighbors)
         Indices of the neighbors of each distinct row, or landmark, nearest first.
     neighbor_distances_ : ndarray of shape (n_distinct, n_neighbors)
-        Distances of these.
+        Distances to these neighbors.
     n_ties_ : int
         Number of rows whose last neighbor is one of several that are equally near.
     residuals_ : ndarray of shape (n_samples,)
-        Distance of each row from the combination of its neighbors that stands for it, in the units of the input. With
-        landmarks, of these.
+        Distance of each row from the weighted combination of its neighbors, in the units of the input. With
+        landmarks, that of each landmark.
     n_neighbors_ : int
         Number of neighbors.
     n_neighbors_reason_ : str
@@ -606,10 +606,10 @@ default="euclidean"
         return TrainingSet(samples, indices, np.asarray(self.embedding_)[indices], None)
 
     def project(self, rows: Any, *, rounding: bool = False) -> None:
-        """None: there are no distances from a subspace."""
+        """None: the coordinates are not projections."""
 
     def expansion(self) -> None:
-        """None: the coordinates are no kernel functions."""
+        """None: the coordinates are not sums of a kernel."""
 
     # ------------------------------------------------------------------ scikit-learn
 

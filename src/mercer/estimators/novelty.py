@@ -131,7 +131,7 @@ class Score:
         return np.nan_to_num(found, nan=HUGE)
 
     def warnings(self) -> list[MercerWarning]:
-        """What makes the score of this model meaningless."""
+        """A warning if the score of this model is meaningless."""
         if self.statistic in ("reconstruction", "t2q") and self._is_indefinite:
             text = "The kernel is not positive semi-definite, so Q is not a squared distance."
             return [MercerWarning(text, "meaningless", [Remedy("statistic", "t2")])]
@@ -170,7 +170,7 @@ class Score:
         raise ParameterError("statistic", name, '"t2"', message=message, remedies=[Remedy("statistic", "t2")])
 
     def _component_functions(self, rows: Any) -> NDArray:
-        """Uncentered component functions; those of the linear kernel for a linear model."""
+        """Uncentered component functions; of the linear kernel for a linear model."""
         map, expansion = self.model.linear_map(), self.model.expansion()
         if expansion is not None:
             return expansion.evaluate(rows)
@@ -195,7 +195,7 @@ def most_left_out(n: int, max_contamination: float) -> int:
 
 
 def find_outliers(scores: NDArray, *, logarithmic: bool = False) -> tuple[NDArray, bool]:
-    """Which are above Tukey's fence, and whether they are more, or farther, than those of a normal distribution."""
+    """Which scores are above Tukey's fence, and whether they are more, or farther, than a normal distribution has."""
     from scipy.stats import binom
 
     values = np.log(np.maximum(scores, TINY)) if logarithmic else scores
@@ -298,7 +298,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features. Only if X has names that are strings.
     fit_warnings_ : tuple of MercerWarning
-        Warnings of the fit, those of the model among them.
+        Warnings of the fit, including those of the model.
 
     See Also
     --------
@@ -709,7 +709,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
         Returns
         -------
         contributions : ndarray of shape (n_samples, n_features)
-            Large values tell why a row is novel.
+            Large values belong to the columns that make a row novel.
         """
         check_is_fitted(self)
         data = self._open(X, reset=False)
@@ -717,11 +717,11 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
         return self._by_blocks(data, self._score.linear_contributions if is_linear else self._explain_kernel())
 
     def _explain_kernel(self) -> Callable[[Any], NDArray]:
-        """The function of rows that replaces their values by those of the nearest inlier that the model keeps."""
+        """A function of rows: how much the score falls if a value is replaced by the nearest inlier's."""
         training, score, model = self.estimator_.training_set(), self._score, self.estimator_
         if training is None or model.input_kind != "vectors" or get_tags(model).input_tags.pairwise:
             kind = "a kernel matrix" if model.input_kind == "vectors" else model.input_kind
-            raise DataError(f"Contributions are those of columns of numbers, and this model compares {kind}.")
+            raise DataError(f"Contributions need columns of numbers, but this model compares {kind}.")
         known = _dense(training.samples)
         inliers = self._by_blocks(ArrayDataset(known), score) <= self.threshold_
         known = known[inliers] if inliers.any() else known

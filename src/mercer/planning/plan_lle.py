@@ -241,7 +241,7 @@ def _plan(p: LLEProblem, budget: Budget, factor: str, reason: str, solver: Any =
 
 
 def _width(p: LLEProblem) -> float:
-    """That of the graph; until it is known, that of a surface."""
+    """The width of the graph, or of a surface until it is known."""
     return p.width or min(2.5 * (p.n * max(p.n_neighbors, 4) / TYPICAL_NEIGHBORS) ** 0.5, float(p.n))
 
 
@@ -291,7 +291,7 @@ def _landmark_plan(p: LLEProblem, budget: Budget, count: int, reason: str) -> Pl
 
 
 def _choosing(p: LLEProblem, pool: int) -> float:
-    """Bytes of the pool as it is read and worked with; given distances are all there."""
+    """Bytes of the pool of samples; distances that were passed take none."""
     return _BUFFERS + (0.0 if p.precomputed else 2 * p.row_bytes * min(pool, p.n)) + 40 * p.n
 
 
