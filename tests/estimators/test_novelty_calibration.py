@@ -224,6 +224,17 @@ def test_the_model_is_fitted_again_without_outliers():
     assert along[0] > 0.95 and along[1] < 0.9
 
 
+def test_only_the_last_of_several_fits_warns():
+    X = np.random.default_rng(0).normal(size=(400, 4)) * [1, 1, 1, 1e4]
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        model = KernelPCA(2, kernel="rbf", gamma="median")
+        detector = NoveltyDetector(model, max_contamination=0.1).fit(X)
+    shown = [str(warning.message) for warning in found]
+    assert sum(text.startswith("Column 3 has 100.0% of the summed variance") for text in shown) == 1
+    assert sorted(shown) == sorted(map(str, detector.fit_warnings_))
+
+
 def test_few_of_many_outliers_left_out_are_reported():
     X, _ = factors(np.random.default_rng(1), 2000, 0.1)
     with pytest.warns(MercerWarning, match=r"of which max_contamination=0.01 leaves out 5\. If they are"):

@@ -1,5 +1,6 @@
 """Novelty detection: conformal p-values of T², Q and related statistics of any model with components."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
@@ -434,16 +435,25 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
             )
         indices = np.flatnonzero(~calibration)
         training, held_out = self._rows(data, indices), self._rows(data, np.flatnonzero(calibration))
-        self.estimator_ = clone(model).fit(training)
-        if n_out := most_left_out(len(training), self.max_contamination):
-            kept = np.arange(len(training))
+        self._fit_without_outliers(model, training, most_left_out(len(training), self.max_contamination))
+        return held_out, np.flatnonzero(calibration)
+
+    def _fit_without_outliers(self, model: Any, training: Dataset, n_out: int) -> None:
+        """Fit again without the rows of largest score, until they do not change. Only the last fit warns."""
+        if not n_out:
+            self.estimator_ = clone(model).fit(training)
+            return
+        kept = np.arange(len(training))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MercerWarning)
+            self.estimator_ = clone(model).fit(training)
             for _ in range(_REFITS):
                 before, order = kept, np.argsort(self._by_blocks(training, self._score), kind="stable")
                 kept = np.sort(order[: len(training) - n_out])
                 if np.array_equal(kept, before):
                     break
                 self.estimator_ = clone(model).fit(self._rows(training, kept))
-        return held_out, np.flatnonzero(calibration)
+        warn_each(self.estimator_.fit_warnings_)
 
     def _rows(self, data: Dataset, indices: NDArray) -> Dataset:
         """Some rows in memory, with the names of their features."""
