@@ -1,5 +1,6 @@
 """Bounds on the rounding of kernel matrices, against matrices that are known to 106 bits."""
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -10,6 +11,7 @@ from mercer.kernels.dot import Cosine, Linear, Polynomial
 from mercer.linalg.feature_gram import FeatureGram
 from mercer.linalg.gram import Centered, PrecomputedGram, RecomputedGram, StoredGram
 from mercer.numerics.rounding import gamma
+from support.exact_kernels import exact_matrix
 
 ROWS = np.random.default_rng(0).normal(size=(40, 5)) + 3
 WEIGHTS = {"without": None, "weighted": np.random.default_rng(1).integers(1, 5, 40).astype(float)}
@@ -40,6 +42,22 @@ def test_rounding_in_features_is_bounded(kernel, weights):
     s = np.ones(40) if weights is None else np.sqrt(weights)
     P = np.eye(40) - np.outer(s, s) / (s @ s)
     assert 0 < np.linalg.norm(P @ off @ P, 2) <= A.entry_error
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e-8, 1e-14])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_rounding_in_features_that_cancel_far_from_the_origin_is_bounded(seed, scale):
+    """φ(−o) = φ(o) for an even degree: such features are the difference of terms that their length does not show."""
+    rng = np.random.default_rng(seed)
+    origin = 3 * rng.normal(size=2)
+    X = np.vstack([origin + scale * rng.normal(size=(6, 2)), -origin])
+    for kernel in (Polynomial(2, 0.5, 0.0), 2 * Polynomial(2, 0.5, 0.0) + Linear()):
+        moved = kernel.with_origin(origin)
+        feature_map = moved.feature_map(X)
+        features = mpmath.matrix(feature_map.transform(X).tolist())
+        products, exact = features * features.T, exact_matrix(moved, X, X)
+        off = np.array([[float(products[i, j] - exact[i][j]) for j in range(7)] for i in range(7)])
+        assert 0 < np.linalg.norm(off, 2) <= Centered(FeatureGram(feature_map, X)).entry_error
 
 
 @pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)

@@ -136,11 +136,12 @@ class KernelScores:
         """Bounds on the errors of scores and squared distances: sums in another order differ by as much.
 
         |k(x, xᵢ) − shift| counts as ½(k(x, x) + k(xᵢ, xᵢ)) in the mean; by features, ‖φ(x) − origin‖² as twice the
-        squared distances from and to the mean.
+        squared distances from and to the mean, and what cancels in φ(x).
         """
         assert self.kernel is not None
         if self.features is not None:
             sizes = 2 * np.abs(self._feature_norms(X)) + 2 * float(self._mean_feature @ self._mean_feature)
+            sizes += self.features.feature_map.cancelled_squares(X)
             lengths = np.sqrt(np.einsum("ij,ij->j", self._axes, self._axes))
             return _ROUNDING * np.multiply.outer(np.sqrt(sizes), lengths), _ROUNDING * sizes
         shares, shift = self.centering.shares, self.centering.shift

@@ -306,13 +306,16 @@ class FeatureMap(ABC):
     sparse: bool = False  # whether `transform` returns a CSR array
     identity: bool = False  # whether the features are the samples themselves
     recomputable: bool = True  # whether they are cheap enough to be computed again for every block
-    n_roundings: float = ROUNDINGS  # behind an entry of `transform`, relative to its own size
-    smallest: float = 0.0  # smallest length of features to which errors are relative
+    n_roundings: float = ROUNDINGS  # behind the features of a sample, relative to their length and to what cancels
     nnz: int | None = None  # stored entries of the features of the training samples, if they are sparse
 
     @abstractmethod
     def transform(self, samples: Any) -> Any:
         """Features of the samples, dense or CSR, float64."""
+
+    def cancelled_squares(self, samples: Any) -> NDArray | float:
+        """Squared size of the terms that cancel in the features of each sample."""
+        return 0.0
 
     def get_feature_names_out(self) -> NDArray:
         """Names of the features."""
@@ -329,10 +332,13 @@ class FormulaMap(FeatureMap):
     n_roundings: float = ROUNDINGS
     identity: bool = False
     sparse: bool = False
-    smallest: float = 0.0
+    cancelled: Callable[[Any], NDArray | float] | None = None
 
     def transform(self, samples: Any) -> Any:
         return self.formula(samples)
+
+    def cancelled_squares(self, samples: Any) -> NDArray | float:
+        return 0.0 if self.cancelled is None else self.cancelled(samples)
 
 
 class ConcatenatedMap(FeatureMap):
@@ -342,7 +348,6 @@ class ConcatenatedMap(FeatureMap):
         self.parts, self.factor = parts, factor
         self.n_features = sum(part.n_features for part in parts)
         self.n_roundings = 3 + max(part.n_roundings for part in parts)
-        self.smallest = float(np.sqrt(factor * sum(part.smallest**2 for part in parts)))
         self.sparse = any(part.sparse for part in parts)
         self.recomputable = all(part.recomputable for part in parts)
         stored = [part.nnz for part in parts if part.nnz is not None]
@@ -351,6 +356,9 @@ class ConcatenatedMap(FeatureMap):
     def transform(self, samples: Any) -> Any:
         blocks = [part.transform(samples) for part in self.parts]
         return (sparse.hstack(blocks, format="csr") if self.sparse else np.hstack(blocks)) * np.sqrt(self.factor)
+
+    def cancelled_squares(self, samples: Any) -> NDArray | float:
+        return self.factor * sum(part.cancelled_squares(samples) for part in self.parts)
 
     def get_feature_names_out(self) -> NDArray:
         return np.concatenate([part.get_feature_names_out() for part in self.parts])

@@ -49,6 +49,7 @@ from mercer.numerics.rounding import UNIT, two_product
 from mercer.storable import storable
 
 _CACHED = 1 << 14  # entries of a tile whose intermediate results stay in the cache
+_ROWS = 8192  # whose coordinates are computed at once
 
 
 @storable
@@ -69,8 +70,11 @@ class MovedRows(DotKernel):
         return 1.0 if isinstance(self.kernel, Linear) else 4.0 * product_chain(self.origin[None]) + 40
 
     def magnitude(self, squares: NDArray) -> NDArray:
+        return squares + self._cancelled_squares(None)
+
+    def _cancelled_squares(self, X: Any) -> float:
         """The error of a direction is a few units of its length plus a few units."""
-        return squares if isinstance(self.kernel, Linear) else squares + UNIT**2
+        return 0.0 if isinstance(self.kernel, Linear) else UNIT**2
 
     def vjp(self, Z: Any, X: Any) -> None:
         return None
@@ -79,8 +83,8 @@ class MovedRows(DotKernel):
         return Kernel.diag_gradient(self, Z)
 
     def feature_map(self, samples: Any) -> FeatureMap:
-        smallest = float(np.sqrt(self.magnitude(np.zeros(1))[0]))
-        return FormulaMap(self.rows, samples.shape[1], self.row_roundings(samples), smallest=smallest)
+        roundings = self.row_roundings(samples)
+        return FormulaMap(self.rows, samples.shape[1], roundings, cancelled=self._cancelled_squares)
 
 
 def _directions(X: NDArray, origin: NDArray) -> NDArray:
@@ -88,10 +92,10 @@ def _directions(X: NDArray, origin: NDArray) -> NDArray:
     o = np.ldexp(origin, -np.frexp(np.abs(origin).max())[1])
     square = o @ o
     X = np.ldexp(X, -np.frexp(row_peaks(X))[1][:, None])
-    t = X @ o / square
+    t = along(X, o) / square
     product, remainder = two_product(t[:, None], o)
     V = (X - product) - remainder  # exact in the first digits that x and t·o have in common
-    left = (V @ o) / square
+    left = along(V, o) / square
     V -= left[:, None] * o
     t += left
     squares, length_o = squared_norms(V), np.sqrt(square)
@@ -100,9 +104,9 @@ def _directions(X: NDArray, origin: NDArray) -> NDArray:
     per_length = inverse(lengths)
     with np.errstate(divide="ignore", invalid="ignore"):
         small = -squares * per_length / (lengths + t)
-    along = np.where(t > 0, small, t * per_length - 1)  # t/‖x‖ − 1
+    shorter = np.where(t > 0, small, t * per_length - 1)  # t/‖x‖ − 1
     V *= per_length[:, None]
-    V += (along / length_o)[:, None] * o
+    V += (shorter / length_o)[:, None] * o
     return V
 
 
@@ -119,7 +123,7 @@ class MovedPolynomial(Kernel):
     def _extended(self) -> tuple[NDArray, np.float64]:
         """√γ·origin with √coef0 appended, and C, the square of its length."""
         extended = np.append(np.sqrt(self.kernel.gamma_value) * self.origin, np.sqrt(self.kernel.coef0))
-        return extended, np.float64(extended @ extended)
+        return extended, squared_norms(extended[None])[0]
 
     @property
     def degree(self) -> int:
@@ -133,7 +137,7 @@ class MovedPolynomial(Kernel):
         a, V = out[:, 0], out[:, 1:]
         np.subtract(as_dense(X), self.origin, out=V[:, :-1])
         V *= np.sqrt(self.kernel.gamma_value)
-        np.divide(V @ extended, C, out=a)
+        np.divide(along(V, extended), C, out=a)
         V -= a[:, None] * extended
         V /= np.sqrt(C)
         return out
@@ -164,6 +168,12 @@ class MovedPolynomial(Kernel):
         q *= self._extended[1] ** p
         return q
 
+    def moduli(self, coordinates: NDArray) -> NDArray:
+        """`combine` of moduli, with r and v as large as x − o allows: their errors are relative to that."""
+        squares = squared_norms(coordinates)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.combine(np.sqrt(squares), np.sqrt(squares), squares)
+
     def entry_cost(self, data: Dataset) -> float:
         return self.degree + 0.5 + 0.04 * numbers_per_entry(data)
 
@@ -173,7 +183,12 @@ class MovedPolynomial(Kernel):
         if plain is None:
             return None
         n_features = comb(samples.shape[1] + self.degree, self.degree)
-        return FormulaMap(self._monomials, n_features, 6 * product_chain(samples) + 50)
+        roundings = self.degree * (7 * product_chain(samples) + 60) + ROUNDINGS
+        return FormulaMap(self._monomials, n_features, roundings, cancelled=self._cancelled_squares)
+
+    def _cancelled_squares(self, X: Any) -> NDArray:
+        """φ(x) − φ(o) may be 0 far from the origin, as for x = −o if the degree is even."""
+        return np.concatenate([self.moduli(self.coordinates(X[rows])) for rows in slices(X.shape[0], _ROWS)])
 
     def _monomials(self, X: Any) -> NDArray:
         coordinates, (extended, C) = self.coordinates(X), self._extended
@@ -181,7 +196,7 @@ class MovedPolynomial(Kernel):
         axis = extended / np.sqrt(C)
         sign = 1.0 if axis[-1] >= 0 else -1.0
         axis[-1] += sign  # Householder: the reflection that maps the origin to the last axis
-        V -= np.outer(V @ axis, axis / (sign * axis[-1]))
+        V -= np.outer(along(V, axis), axis / (sign * axis[-1]))
         V[:, -1] = 1 + a
         features = homogeneous_features(V[:, ::-1], self.degree)
         features[:, 0] = power_minus_one(a, self.degree)
@@ -220,22 +235,21 @@ class PreparedMovedPolynomial(PreparedKernel):
 
     @cached_property
     def magnitudes(self) -> NDArray:
-        return self._moduli(self.Y)
+        return self.kernel.moduli(self.Y)
 
     @cached_property
     def left_magnitudes(self) -> NDArray:
-        return self.magnitudes if self.X is self.Y else self._moduli(self.X)
-
-    def _moduli(self, coordinates: NDArray) -> NDArray:
-        """`combine` of moduli, with r and v as large as x − o allows: their errors are relative to that."""
-        squares = squared_norms(coordinates)
-        with np.errstate(over="ignore", invalid="ignore"):
-            return self.kernel.combine(np.sqrt(squares), np.sqrt(squares), squares)
+        return self.magnitudes if self.X is self.Y else self.kernel.moduli(self.X)
 
     @property
     def n_roundings(self) -> float:  # type: ignore[override]
         """v and r are known to 2d + 10 of ‖x − o‖, q to d + 2 more than both; then a power."""
         return self.kernel.degree * (6 * product_chain(self.Y) + 50) + ROUNDINGS
+
+
+def along(X: NDArray, direction: NDArray) -> NDArray:
+    """The scalar product of every row with a direction, to the roundings of `product_chain`."""
+    return row_products(X, direction[None])[:, 0]
 
 
 def power_minus_one(a: NDArray, power: int) -> NDArray:

@@ -78,6 +78,7 @@ class FeatureGram(GramMatrix):
             self.data = RecomputedFeatures(feature_map, samples)
         else:
             self.data = ArrayDataset(samples if feature_map.identity else feature_map.transform(samples))
+        self._cancelled = feature_map.cancelled_squares(samples)
         self.n, self.width = self.data.shape
         self.is_sparse, density = self.data.is_sparse, (self.data.nnz or 0) / max(1, self.n * self.width)
         size = sparse_rows(self.width, density) if self.is_sparse else lane_rows(self.width)
@@ -186,15 +187,15 @@ class FeatureGram(GramMatrix):
         """Of rounded features: their singular values move by at most ‖SδΦ‖_F, of their size before the move."""
         if not self.feature_map.n_roundings:
             return 0.0
-        least = self.origin @ self.origin + self.feature_map.smallest**2
-        off = gamma(self.feature_map.n_roundings) * float(np.sqrt(2 * weights @ (self.diag() + least)))
+        sizes = self.diag() + self.origin @ self.origin + self._cancelled
+        off = gamma(self.feature_map.n_roundings) * float(np.sqrt(2 * weights @ sizes))
         return off * (2 * float(np.sqrt(weights @ self.diag())) + off)
 
     def likely_error(self, mean: float) -> float:
         """No entry is formed. What is left is rounding in the features, if their mean was subtracted."""
         eps = float(np.finfo(float).eps)
         size = float(np.mean(self.diag())) + float(self.origin @ self.origin)
-        of_features = (16 * eps * self.feature_map.smallest) ** 2
+        of_features = (16 * eps) ** 2 * float(np.mean(self._cancelled))
         return 16 * eps * (1.0 if self.is_sparse else eps) * size + of_features
 
 
