@@ -125,13 +125,27 @@ def test_the_loss_never_increases_and_the_seed_decides():
 
 def test_a_network_that_is_worse_than_pca_is_reported():
     X = load_iris().data
-    with pytest.warns(MercerWarning, match=r"PCA reconstructs the rows better: this error is .* Try validation_frac"):
+    with pytest.warns(MercerWarning, match=r"PCA reconstructs the rows better: its error is .* Try validation_frac"):
         model = Autoencoder(2, max_iter=40).fit(X)
     assert model.reconstruction_error_ > model.pca_error_
     with warnings.catch_warnings():
         warnings.simplefilter("error", MercerWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
         Autoencoder(1, hidden_layer_sizes=20, max_iter=200).fit(parabola())
+
+
+def test_rows_that_pca_reconstructs_exactly_are_compared_by_errors_and_not_by_their_ratio():
+    X = np.repeat([[0.0, 0.0, 1.0], [3.0, 4.0, 1.0]], 10, axis=0)  # variance 6.25, all of it along one line
+    with pytest.warns(MercerWarning, match=r"PCA reconstructs the rows better: its error is \S+, that of this network"):
+        model = Autoencoder(1, hidden_layer_sizes=3, n_init=1, max_iter=2).fit(X)
+    assert model.pca_error_ < 1e-12 < model.reconstruction_error_
+    text = next(str(warning) for warning in model.fit_warnings_ if "PCA" in str(warning))
+    assert f"{model.reconstruction_error_:.3g}" in text and "times as large" not in text
+    with warnings.catch_warnings():  # both errors are rounding
+        warnings.simplefilter("error", MercerWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        linear = Autoencoder(1, hidden_layer_sizes=(), activation="identity", alpha=0, validation_fraction=0, tol=0)
+        assert linear.fit(X).reconstruction_error_ < 1e-5
 
 
 def test_a_training_that_is_cut_short_is_reported_with_a_remedy():
@@ -234,6 +248,25 @@ def test_a_fitted_model_keeps_its_coordinates_when_parameters_change(model):
             model.inverse_transform(np.zeros((2, 3)))
     finally:
         model.set_params(n_components=2)
+
+
+@each
+@pytest.mark.filterwarnings("ignore:Values of column:mercer.errors.MercerWarning")
+def test_rows_far_from_zero_are_not_taken_for_equal(model):
+    near = np.round(8 * X) / 8
+    far = near + 2.0**45  # exact, but its mean is rounded to 1/256
+    assert_allclose(model.fit(far).transform(far), model.fit(near).transform(near), atol=0.02)
+    with pytest.raises(DataError, match="All rows of X are equal, at least to rounding"):
+        model.fit(np.full((30, 4), 0.1) * (1 + 2e-16 * (X > 0)))
+
+
+@each
+@pytest.mark.parametrize("value", [1.6e18 / 3, -1e16 / 7])
+def test_a_large_constant_column_changes_nothing(model, value):
+    """The rounding of its mean is large next to the other columns."""
+    wide = np.column_stack([X, np.full(30, value)])
+    moved = model.fit(wide)._rows.transform(wide)
+    assert np.abs(moved.mean(axis=0)).max() < 1e-14 and not moved[:, -1].any()
 
 
 def test_rows_whose_scores_overflow_are_reported_with_their_index():

@@ -250,6 +250,8 @@ def test_the_bound_on_false_alarms_is_stated_and_follows_alpha():
     assert robust.decisions(X[:3]).rule == "p ≤ alpha = 0.1, false-alarm rate at most 0.145"
     robust.set_params(alpha=0.2, max_contamination=0.4)  # the fit decided how many rows may be left out
     assert robust.false_alarm_bound_ == pytest.approx((0.2 * 96 + 5) / 101, rel=1e-12)
+    with pytest.raises(ParameterError, match=r"'alpha' .* in the range \(0\.0, 1\.0\)\. Got 2\.0"):
+        _ = robust.set_params(alpha=2.0).false_alarm_bound_
 
 
 def test_scores_of_any_size_have_outliers():

@@ -37,7 +37,7 @@ class StandardizedRows:
 
     @classmethod
     def fit(cls, rows: NDArray, standardize: bool) -> Self:
-        """Mean and size of the rows; constant columns, and rows that are all equal, have the size 1."""
+        """Mean and size of the rows; constant columns have the size 1."""
         unit = power_of_two(np.abs(rows).max(initial=0.0))
         mean = (rows / unit).mean(axis=0) * unit
         with np.errstate(over="ignore", invalid="ignore"):
@@ -46,8 +46,13 @@ class StandardizedRows:
             moved /= unit
         if not np.isfinite(moved).all():
             raise DataError(_TOO_FAR)
+        off = moved.mean(axis=0)  # rounding of a mean that is large next to the spread of other columns
+        mean += off * unit
+        moved -= off
         squares = np.einsum("ij,ij->j", moved, moved) / len(rows)
         squares[squares <= (8 * UNIT * np.abs(mean) / unit) ** 2] = 0.0  # equal numbers and their rounded mean
+        if not squares.any():
+            raise DataError("All rows of X are equal, at least to rounding: there is nothing to fit.")
         sizes = np.sqrt(squares if standardize else np.full(len(squares), squares.mean())) * unit
         return cls(mean, np.where(sizes > 0, sizes, 1.0))
 
@@ -144,10 +149,7 @@ class InMemoryEstimator(Estimator):
         rows = data.load()
         rows = np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
         self._rows, self.n_samples_, self.n_components_ = StandardizedRows.fit(rows, self.standardize), n, k
-        Y = self._rows.transform(rows)
-        if not np.abs(Y).max() > 1e-12 * max(1.0, float(np.abs(rows / self._rows.scale).max())):
-            raise DataError(f"All rows of X are equal, so {name} has nothing to fit.")
-        return Y
+        return self._rows.transform(rows)
 
     def _scores(self, rows: Any, n_threads: int) -> NDArray:
         with np.errstate(over="ignore", invalid="ignore"):  # scores that overflow are reported with their row

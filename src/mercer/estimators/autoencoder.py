@@ -17,7 +17,6 @@ from mercer.estimators._base import COMMON_ATTRIBUTES, COMMON_CONSTRAINTS
 from mercer.estimators._in_memory import LBFGS, InMemoryEstimator
 from mercer.linalg.dense import leading_eigenpairs
 from mercer.numerics.optimize import minimize
-from mercer.numerics.rounding import TINY
 from mercer.numerics.threads import blas_threads, working
 from mercer.planning.plan import Plan
 from mercer.storable import Stored, storable
@@ -25,7 +24,7 @@ from mercer.text import counted
 
 _PATIENCE = 30  # iterations in which the validation error has to improve
 _FEWEST_SAMPLES = 20  # from which some are held out
-_WORSE = 1.01  # times the error of PCA that is worth a warning
+_WORSE, _NEGLIGIBLE = 1.01, 1e-6  # times the error of PCA, and more of the variance, that is worth a warning
 _FEWEST_TRAINING = 2  # rows that are left, whatever `validation_fraction` is
 
 #: An activation, and its derivative as a function of its value.
@@ -206,10 +205,10 @@ class Autoencoder(InMemoryEstimator):
                 remedies=[Remedy("max_iter", 2 * self.max_iter)],
                 category=NotConvergedWarning,
             )
-        if self.reconstruction_error_ > _WORSE * self.pca_error_:
+        if self.reconstruction_error_ > _WORSE * self.pca_error_ + _NEGLIGIBLE * unit:
             remedies = [Remedy("validation_fraction", 0.0)] if self.certificate_.notes else []
-            ratio = self.reconstruction_error_ / max(self.pca_error_, TINY)
-            warn(f"PCA reconstructs the rows better: this error is {ratio:.3g} times as large.", remedies=remedies)
+            errors = f"its error is {self.pca_error_:.3g}, that of this network {self.reconstruction_error_:.3g}"
+            warn(f"PCA reconstructs the rows better: {errors}.", remedies=remedies)
         return None
 
     def _split(self, Y: NDArray, rng: np.random.Generator) -> tuple[NDArray, NDArray]:

@@ -280,10 +280,14 @@ class GPLVM(InMemoryEstimator):
     def _starting_coordinates(self, Y: NDArray) -> NDArray:
         if isinstance(self.init, str):
             return principal_coordinates(Y, self.n_components_)
-        start, shape = np.array(self.init, dtype=np.float64), (len(Y), self.n_components_)
+        shape = len(Y), self.n_components_
+        try:
+            start = np.array(self.init, dtype=np.float64)
+        except (TypeError, ValueError):
+            start = np.empty(0)
         if start.shape != shape or not np.isfinite(start).all():
-            message = f"init has the shape {start.shape}; finite coordinates of shape {shape} are needed."
-            raise ParameterError("init", start, f"finite, of shape {shape}", message=message)
+            message = f"init must be 'pca' or finite coordinates of shape {shape}, a row for each row of X."
+            raise ParameterError("init", self.init, f"finite, of shape {shape}", message=message)
         return start
 
     # ------------------------------------------------------------------ scores and inverse

@@ -518,6 +518,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
     def false_alarm_bound_(self) -> float:
         """Bound on the probability that an inlier is called novel, whatever calibration rows were left out."""
         check_is_fitted(self)
+        self._validate_params()
         m, r = len(self.calibration_scores_) + self.n_left_out_, self._most_left_out
         return float((self.alpha * (m - r + 1) + r) / (m + 1))
 
