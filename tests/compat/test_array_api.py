@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mercer.compat.array_api import NUMPY, ArrayNamespace, in_numpy, is_foreign, to_numpy
 from mercer.errors import DataError, MercerWarning
+from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.pca import PCA
 
 strict = pytest.importorskip("array_api_strict")
@@ -77,6 +78,47 @@ def test_everything_follows_x(device, dtype, params):
         if isinstance(value, np.ndarray):
             assert like(getattr(model, name), device), name
             assert_array_equal(to_numpy(getattr(model, name)), value, strict=True, err_msg=name)
+
+
+@needs_dispatch
+@quiet
+@pytest.mark.parametrize("device", DEVICES, ids=str)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"kernel": "rbf"},
+        {"kernel": "linear", "standardize": True},
+        {"kernel": "rbf", "n_landmarks": 20, "preimage": "auto"},
+        {"kernel": "rbf", "fit_inverse_transform": True, "eigen_solver": "krylov"},
+        {"kernel": "precomputed"},
+    ],
+    ids=str,
+)
+def test_kernel_pca_follows_x(device, dtype, params):
+    rows, new = X.astype(dtype), NEW.astype(dtype)
+    if params["kernel"] == "precomputed":
+        rows, new = rows @ rows.T, new @ rows.T
+    model = KernelPCA(2, **params)
+    true = sklearn.clone(model).fit(rows, sample_weight=WEIGHTS)
+    scores = true.transform(new)
+    expected = {"transform": scores}
+    with sklearn.config_context(array_api_dispatch=True):
+        model.fit(put(rows, device), sample_weight=put(WEIGHTS, device))
+        found = {"transform": model.transform(put(new, device))}
+        if "preimage" in params or "fit_inverse_transform" in params:
+            found["inverse"], found["errors"] = model.inverse_transform(put(scores, device), return_error=True)
+            expected["inverse"], expected["errors"] = true.inverse_transform(scores, return_error=True)
+        if params["kernel"] != "precomputed":
+            found["functions"] = model.component_functions(put(new, device))
+            expected["functions"] = true.component_functions(new)
+            assert model.score(put(new, device)) == pytest.approx(true.score(new))
+        with pytest.raises(ValueError, match="must use the same namespace and the same device"):
+            model.transform(new)
+    assert like(model.eigenvalues_, device) and to_numpy(model.eigenvalues_).dtype == dtype
+    for name, values in found.items():
+        assert like(values, device), name
+        assert_allclose(to_numpy(values), expected[name], rtol=1e-4, atol=1e-5, err_msg=name)
 
 
 @needs_dispatch

@@ -13,9 +13,12 @@ from sklearn.datasets import make_swiss_roll
 from sklearn.decomposition import PCA as TheirPCA
 from sklearn.decomposition import KernelPCA as Theirs
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
 from sklearn.manifold import Isomap
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 
-from mercer.errors import DataError, ParameterError
+from mercer.errors import DataError, MercerWarning, ParameterError
 from mercer.estimators import KernelPCA
 from mercer.kernels.base import Blockwise
 from mercer.kernels.distance import RBF, Laplacian, Matern
@@ -27,6 +30,7 @@ from support.matrices import indefinite_matrix
 rng = np.random.default_rng(0)
 X, NEW = rng.normal(size=(90, 3)), rng.normal(size=(7, 3))
 SOME, MANY = rng.normal(size=(700, 4)), rng.normal(size=(2300, 3))
+HOLED = np.arange(90 * 90).reshape(90, 90) == 5 * 90 + 7
 quiet = pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
 
 
@@ -334,6 +338,22 @@ def test_a_fraction_takes_as_few_components_as_reach_it(rows):
     assert KernelPCA(tie, kernel="rbf", gamma=1.0).fit(rows).n_components_ == 5
 
 
+def test_parameters_of_kernels_are_searched_in_a_grid():
+    target = np.linalg.norm(X, axis=1) < 1.5  # not linear in X
+    steps = make_pipeline(KernelPCA(10, kernel=RBF(1.0) + Linear()), LogisticRegression())
+    grid = {"kernelpca__kernel__left__gamma": [1e-6, 0.3], "kernelpca__n_components": [1, 10]}
+    search = GridSearchCV(steps, grid, error_score="raise", cv=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MercerWarning)  # nearly constant kernels are a part of the grid
+        search.fit(X, target)
+    assert search.best_params_["kernelpca__kernel__left__gamma"] == 0.3
+    assert search.best_estimator_[0].kernel_.left.gamma == 0.3 and steps[0].kernel.left.gamma == 1.0
+    model = KernelPCA(2, kernel=RBF(1.0)).set_params(kernel__gamma=0.2)
+    assert_allclose(model.fit(X).eigenvalues_, KernelPCA(2, kernel="rbf", gamma=0.2).fit(X).eigenvalues_)
+    with pytest.raises(ValueError, match="'kernel__gamma': kernel='rbf' has no parameters"):
+        KernelPCA(kernel="rbf").set_params(kernel__gamma=1.0)
+
+
 @quiet
 def test_rules():
     spread = np.vstack([X + shift for shift in 8 * np.eye(3)])
@@ -390,6 +410,13 @@ def test_an_indefinite_matrix_is_reported(solver, n):
         (dict(kernel=Blockwise(lambda A, B: A @ B.T + np.arange(len(A))[:, None])), X, "not symmetric"),
         (dict(kernel=lambda x, y: float("nan")), X, "returned nan"),
         (dict(kernel=lambda x, y: x), X, "array of shape"),
+        (dict(kernel=lambda x, y: complex(x @ y)), X, "which is not a real number"),
+        (dict(kernel=Blockwise(lambda A, B: A @ B.T)), (X * 1e30).astype(np.float32), r"Try X.astype\(np.float64\)"),
+        (dict(kernel="sigmoid", gamma=2.0, n_components=80), X, "Use similarities, not distances"),
+        (dict(kernel="precomputed"), np.where(HOLED, np.nan, X @ X.T), "index 5, column 7. Compute the kernel of this"),
+        (dict(kernel="precomputed"), sparse.csr_array(np.where(HOLED, np.nan, X @ X.T)), "Compute the kernel of this"),
+        (dict(kernel="precomputed"), np.where(HOLED, np.inf, X @ X.T), "contains infinity"),
+        (dict(kernel="precomputed"), aslinearoperator(np.where(HOLED, np.nan, X @ X.T)), "Check its matvec"),
         (dict(kernel="poly", degree=5, gamma=1.0), X * 1e100, "overflows"),
         (dict(kernel="poly", degree=5, gamma=1.0), (X * 1e30).astype(np.float32), "float32"),
         (dict(), X * 1e200, "not finite"),
@@ -401,10 +428,21 @@ def test_an_indefinite_matrix_is_reported(solver, n):
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_bad_kernels_and_contradictions_have_one_message_each(params, rows, message):
-    model = KernelPCA(2, **params)
+    model = KernelPCA(**{"n_components": 2} | params)
     with pytest.raises(ValueError, match=message):
         model.fit(rows)
     assert not hasattr(model, "eigenvalues_")
+
+
+@pytest.mark.parametrize("n", [60, 700])
+def test_a_missing_value_between_new_and_training_samples_has_its_place(n):
+    rows = SOME[:n]
+    model = KernelPCA(2, kernel="precomputed").fit(rows @ rows.T)
+    K = rows[:9] @ rows.T
+    K[3, 4] = np.nan
+    with pytest.raises(DataError, match="row index 3, column 4") as error:
+        model.transform(K)
+    assert "ProbabilisticPCA" not in str(error.value)
 
 
 @quiet

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from mercer.errors import DataError, MercerWarning
+from mercer.kernels.base import Blockwise
 from mercer.kernels.distance import RBF, Laplacian, Matern
 from mercer.kernels.dot import Cosine, Linear, Polynomial
 from support.nystrom import assert_exact_values_in_intervals, centered, eigenvalues, landmark_pca
@@ -149,6 +150,14 @@ def test_a_kernel_that_is_not_positive_semi_definite_has_no_intervals():
         model = landmark_pca(2, kernel="sigmoid", gamma=1.0, coef0=-1.0, n_landmarks=8).fit(scattered(2))
     assert model.certificate_.status == "invalid"
     assert np.isnan(model.explained_variance_ratio_).all()
+
+
+def test_distances_are_not_taken_for_a_kernel_of_equal_samples():
+    """k(x, x) = 0 for all x: the landmarks see nothing and leave nothing."""
+    distances = Blockwise(lambda A, B: np.linalg.norm(A[:, None] - B, axis=2))
+    with pytest.warns(MercerWarning, match="not positive semi-definite"):
+        model = landmark_pca(2, kernel=distances, n_landmarks=8).fit(scattered(0))
+    assert model.certificate_.status == "invalid"
 
 
 def test_a_function_is_taken_to_be_positive_semi_definite():

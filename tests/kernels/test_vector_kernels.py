@@ -314,7 +314,7 @@ def evaluate(kernel, X):
         (lambda: evaluate(Pairwise(lambda x, y: np.nan), CLOUD), DataError, "returned nan for row 0 (23 of 23 rows)"),
         (lambda: evaluate(Cubes(), np.float32(1e20) * CLOUD.astype(np.float32)), DataError, "astype(np.float64)"),
         (lambda: Pairwise(lambda x, y: x)(CLOUD, CLOUD), DataError, "shape (4,) for one pair"),
-        (lambda: Pairwise(lambda x, y: "a")(CLOUD, CLOUD), DataError, "returned 'a', which is not a number"),
+        (lambda: Pairwise(lambda x, y: "a")(CLOUD, CLOUD), DataError, "returned 'a', which is not a real number"),
         (lambda: Blockwise(lambda X, Y: X)(CLOUD, OTHERS), DataError, "must return (23, 11)"),
         (lambda: Precomputed()(CLOUD, CLOUD), DataError, "X is the kernel matrix"),
         (lambda: MinMax()(CLOUD, CLOUD), DataError, "in row 0, column 1"),

@@ -302,18 +302,22 @@ def raise_nonfinite(data: Dataset) -> None:
     if found.n_found:
         what = "NaN" if np.isnan(found.value) else "infinity or a value too large for float64"
         name = data.source.name
-        raise _nonfinite_error(f"Input {name} contains {what}", found, _feature(data, found.column), name)
+        remedy = "Compute the kernel of this pair of samples." if data.kind == "precomputed" else ACCEPTS_MISSING
+        raise _nonfinite_error(f"Input {name} contains {what}", found, _feature(data, found.column), name, remedy)
 
 
-def _nonfinite_error(text: str, found: _Nonfinite, column: str, source: str) -> DataError:
+def _nonfinite_error(
+    text: str, found: _Nonfinite, column: str, source: str, remedy: str = ACCEPTS_MISSING
+) -> DataError:
     many = "One value is" if found.n_found == 1 else f"{found.n_found:,} values are"
     text = f"{text}. {many} not finite, first at row index {found.row}, column {column}."
-    return _error_for(found.value, text, source, found.row, column)
+    return _error_for(found.value, text, source, found.row, column, remedy)
 
 
-def _error_for(value: float, text: str, source: str, row: int, column: str) -> DataError:
+def _error_for(value: float, text: str, source: str, row: int, column: str, remedy: str = ACCEPTS_MISSING) -> DataError:
+    """The error for a value; `remedy` is that of a missing one."""
     if np.isnan(value):
-        text = f"{text} {ACCEPTS_MISSING}"
+        text = f"{text} {remedy}"
         return MissingValuesError(text, source=source, row=row, column=column, value=value)
     return DataError(text, source=source, row=row, column=column, value=value)
 

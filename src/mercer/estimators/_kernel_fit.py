@@ -181,6 +181,8 @@ def _symmetric_operator(operator: LinearOperator) -> LinearOperator:
     x, y = np.random.default_rng(0).standard_normal((2, operator.shape[0], 1))
     Ax, Ay = operator.matmat(x), operator.matmat(y)
     size = float(np.linalg.norm(Ax) * np.linalg.norm(y) + np.linalg.norm(Ay) * np.linalg.norm(x))
+    if not np.isfinite(Ax.sum() + Ay.sum()):
+        raise DataError("The LinearOperator returned values that are not finite. Check its matvec.")
     difference = abs(float((x.T @ Ay)[0, 0] - (y.T @ Ax)[0, 0]))
     if difference > _SYMMETRIC_PRODUCTS * size:
         raise DataError(

@@ -16,7 +16,7 @@ from mercer.certificates.nystrom import certify_nystrom
 from mercer.certificates.residual import certify, direction_warnings
 from mercer.data.conversion import list_of_objects
 from mercer.data.dataset import ArrayDataset, Dataset
-from mercer.data.validation import apply_sample_weight, as_dataset
+from mercer.data.validation import apply_sample_weight, as_dataset, check_sample_weight
 from mercer.errors import DataError, MercerWarning, ParameterError, Remedy, warn, warn_each
 from mercer.estimators._kernel_fit import check_options, scale_warnings, without_structure
 from mercer.estimators._kernel_scores import LandmarkCentering
@@ -26,7 +26,7 @@ from mercer.linalg.completeness import N_PROBES
 from mercer.linalg.eigen import apply_conventions, column_signs
 from mercer.linalg.gram import Centered, KernelColumns, RecomputedGram, inverse_root
 from mercer.linalg.krylov import GUARD
-from mercer.linalg.landmarks import LandmarkFeatures, LandmarkState, accumulate_moments
+from mercer.linalg.landmarks import LandmarkFeatures, LandmarkState, Moments, accumulate_moments
 from mercer.linalg.pivoted import pivoted_cholesky
 from mercer.numerics.threads import working
 from mercer.planning.plan import Plan
@@ -60,7 +60,7 @@ class Training(NamedTuple):
 
 def training(data: Dataset, weights: NDArray | None, kernel: Kernel, given: Dataset, sample_weight: Any) -> Training:
     """With samples as the kernel takes them: numbers as floats, checked block by block."""
-    kept = None if len(data) == len(given) else np.flatnonzero(np.asarray(sample_weight) > 0)
+    kept = None if len(data) == len(given) else np.flatnonzero(check_sample_weight(sample_weight, len(given)))
     check = partial(_checked, kernel, data.source.name)
     if data.in_memory:
         data = ArrayDataset(check(data.load(), 0), data.kind, owns_samples=data.owns_samples)
@@ -220,7 +220,7 @@ def set_components(model: Any, state: LandmarkState, kernel: Kernel, plan: Plan,
     wanted = min(r, int(asked) + GUARD + N_PROBES) if isinstance(asked, Integral) else r
     values, V = state.eigenpairs(wanted)
     k = _count_components(model, state, values, most, dtype)
-    indefinite = not kernel.psd and m.least < -min(max(_INDEFINITE, 100 * m.floor / max(m.diagonal, 1e-300)), 0.5)
+    indefinite = not kernel.psd and _is_indefinite(m, features.kernel, data)
     kept = np.where(values[:k] > m.floor, values[:k], 0.0)
     certificate = certify_nystrom(
         state,
@@ -249,6 +249,14 @@ def set_components(model: Any, state: LandmarkState, kernel: Kernel, plan: Plan,
     if model.fit_inverse_transform:
         scores = model._scorer().scores(features.samples, model.resources().threads)
         model._learn_inverse(scores, features.samples, None, dtype)
+
+
+def _is_indefinite(m: Moments, kernel: Kernel, data: Dataset) -> bool:
+    """Whether the landmarks leave less than nothing, or entries differ from zero and the diagonal does not."""
+    if m.diagonal == 0:
+        few = _few(data)
+        return bool(np.any(kernel(few, few)))
+    return m.least < -min(max(_INDEFINITE, 100 * m.floor / max(m.diagonal, 1e-300)), 0.5)
 
 
 def _unscaled(samples: Any, scale: NDArray | None) -> Any:

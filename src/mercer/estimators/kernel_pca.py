@@ -18,7 +18,7 @@ from mercer.certificates.residual import ResidualCertificate, certify
 from mercer.compat.sklearn_private import Interval, NotConvergedWarning, RealNotInt, StrOptions
 from mercer.contract import Eigenspectrum, KernelExpansion, Projection, TrainingSet
 from mercer.data.dataset import ArrayDataset, Dataset, Kind
-from mercer.data.validation import apply_sample_weight, check_sample_weight
+from mercer.data.validation import apply_sample_weight, check_sample_weight, is_finite, raise_nonfinite
 from mercer.errors import DataError, ParameterError, Remedy, warn, warn_each
 from mercer.estimators._base import COMMON_ATTRIBUTES, COMMON_CONSTRAINTS, Estimator, fit_method
 from mercer.estimators._kernel_fit import (
@@ -503,18 +503,19 @@ class KernelPCA(Estimator):
 
     def _open(self, X: Any, *, reset: bool, check_finite: bool = True) -> Dataset:
         kind = self._kernel_kind
-        if isinstance(X, LinearOperator) and kind == "precomputed" and reset:
+        if reset:
+            self._kind = kind_of(X) if kind == "any" else kind
+        if kind != "precomputed":
+            return super()._open(X, reset=reset, check_finite=check_finite)
+        data: Dataset
+        if reset and isinstance(X, LinearOperator):
             data = open_operator(self, X)
         else:
-            if reset:
-                self._kind = kind_of(X) if kind == "any" else kind
-            data = super()._open(X, reset=reset, check_finite=check_finite)
-        if kind == "precomputed":
-            if reset:
-                check_square(data.shape)
-                self._kind = kind
-            if not isinstance(X, LinearOperator):
-                data = ArrayDataset(data.load(), "precomputed")
+            data = ArrayDataset(super()._open(X, reset=reset, check_finite=False).load(), "precomputed")
+            if check_finite and not is_finite(data.load()):
+                raise_nonfinite(data)
+        if reset:
+            check_square(data.shape)
         return data
 
     def _apply_matrix_weight(self, data: Dataset, sample_weight: Any) -> tuple[Dataset, NDArray | None]:

@@ -568,9 +568,12 @@ def _is_finite(value: Any) -> bool:
 def _as_numbers(values: Any, kernel: Kernel) -> NDArray:
     """What a kernel returned, as float64."""
     try:
-        return np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=np.float64)
+        found = np.asarray(values.toarray() if sparse.issparse(values) else values)
+        if found.dtype.kind == "c":
+            raise TypeError  # numpy would drop the imaginary parts
+        return found.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError):
-        raise DataError(f"{short_repr(kernel)} returned {short_repr(values)}, which is not a number.") from None
+        raise DataError(f"{short_repr(kernel)} returned {short_repr(values)}, which is not a real number.") from None
 
 
 def _as_tile(values: Any, kernel: Kernel, shape: tuple[int, ...]) -> NDArray:

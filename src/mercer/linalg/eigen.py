@@ -12,7 +12,10 @@ from mercer.numerics.rounding import UNIT, column_norms, norm
 
 _NONE = np.empty(0)
 Generator = Callable[[], np.random.Generator]
-_NOT_PSD = "Either the matrix is not PSD, or there was an issue while computing the eigendecomposition of the matrix."
+_NOT_PSD = (
+    "Either the matrix is not PSD, or there was an issue while computing the eigendecomposition of the matrix. "
+    "Use similarities, not distances, and a kernel that is positive semi-definite, or fewer components."
+)
 
 
 @dataclass(frozen=True)
