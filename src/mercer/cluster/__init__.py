@@ -2,11 +2,13 @@
 
 from mercer.cluster.client import connect, start_workers
 from mercer.cluster.dask_dataset import DaskDataset, open_collection
+from mercer.cluster.distributed_gram import DistributedGram
 from mercer.cluster.executor import Executor, active_client
 from mercer.cluster.lazy import lazy_fit_transform, lazy_transform
 
 __all__ = [
     "DaskDataset",
+    "DistributedGram",
     "Executor",
     "active_client",
     "connect",

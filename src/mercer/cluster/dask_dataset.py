@@ -27,7 +27,7 @@ from mercer.data.dataset import (
     without_duplicates,
 )
 from mercer.data.validation import check_finite
-from mercer.errors import DataError, MemoryLimitError
+from mercer.errors import DataError, MemoryLimitError, Remedy
 from mercer.numerics.blocking import BLOCK_ROWS
 from mercer.text import counted, listed, shorten
 
@@ -237,9 +237,10 @@ class DaskDataset(Dataset):
         if room is not None and nbytes > room:
             raise MemoryLimitError(
                 f"{purpose} needs {format_bytes(nbytes)} on every worker, which has {format_bytes(room)} per thread. "
-                "Start fewer workers with more memory.",
+                "Start fewer workers with more memory, or fit with landmarks.",
                 needed=int(nbytes),
                 limit=room,
+                remedies=[Remedy("eigen_solver", "landmark")],
             )
 
     # ------------------------------------------------------------------ passes

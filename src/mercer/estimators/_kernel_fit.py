@@ -118,6 +118,16 @@ def standardized(model: Any, data: Dataset, weights: NDArray | None, n_threads: 
     return scaled(data, np.asarray(model.scale_, dtype=np.float64))
 
 
+def without_zero_weights(data: Dataset, weights: NDArray | None) -> tuple[Dataset, NDArray | None]:
+    """The samples of positive weight, which are loaded if others are left out."""
+    if weights is None or weights.all():
+        return data, weights
+    positive = weights > 0
+    kept = ArrayDataset(data.load(positive), data.kind, owns_samples=True, source=data.source)
+    kept.feature_names = data.feature_names
+    return kept, weights[positive]
+
+
 # ---------------------------------------------------------------------- the matrix
 
 
@@ -129,8 +139,9 @@ def build_gram(
     weights: NDArray | None,
     n_threads: int,
     progress: Any,
+    data: Dataset,
 ) -> GramMatrix:
-    """The kernel matrix as the plan says."""
+    """The kernel matrix as the plan says; `data` is where X comes from."""
     if plan.route == "features":
         from mercer.linalg.feature_gram import FeatureGram, FeatureSolver
 
@@ -143,6 +154,10 @@ def build_gram(
         K, asymmetry = symmetric_part(X)
         return PrecomputedGram(K, n_threads, asymmetry)
     _check_symmetric(kernel, X)
+    if plan.route == "distributed":
+        from mercer.cluster import DistributedGram
+
+        return DistributedGram(kernel, X, data, n_threads, progress, weights=weights)  # type: ignore[arg-type]
     if plan.route == "matrix-free":
         return RecomputedGram(kernel, X, n_threads, progress, weights=weights)
     return StoredGram(kernel, X, n_threads, progress)

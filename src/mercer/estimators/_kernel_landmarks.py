@@ -1,8 +1,9 @@
 """Kernel PCA by landmarks: which samples become landmarks, batches, and exact passes after them."""
 
 from collections.abc import Callable
+from contextlib import closing
 from copy import copy
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -18,13 +19,19 @@ from mercer.data.conversion import list_of_objects
 from mercer.data.dataset import ArrayDataset, Dataset
 from mercer.data.validation import apply_sample_weight, as_dataset, check_sample_weight
 from mercer.errors import DataError, MercerWarning, ParameterError, Remedy, warn, warn_each
-from mercer.estimators._kernel_fit import check_options, scale_warnings, without_structure
+from mercer.estimators._kernel_fit import (
+    build_gram,
+    check_options,
+    scale_warnings,
+    without_structure,
+    without_zero_weights,
+)
 from mercer.estimators._kernel_scores import LandmarkCentering
 from mercer.kernels.base import Kernel
 from mercer.kernels.dot import choose_origin
 from mercer.linalg.completeness import N_PROBES
 from mercer.linalg.eigen import apply_conventions, column_signs
-from mercer.linalg.gram import Centered, KernelColumns, RecomputedGram, inverse_root
+from mercer.linalg.gram import Centered, KernelColumns, inverse_root
 from mercer.linalg.krylov import GUARD
 from mercer.linalg.landmarks import LandmarkFeatures, LandmarkState, Moments, accumulate_moments
 from mercer.linalg.pivoted import pivoted_cholesky
@@ -332,19 +339,24 @@ def _refine(
 
     For positive semi-definite kernels, λₖ₊₁ ≤ λ̂ₖ₊₁ + left bounds what was missed, rounding aside.
     """
-    X, n_threads, m = t.data.load(), model.resources().threads, state.moments
+    data, weights = without_zero_weights(t.data, t.weights)
+    X, n_threads, m = data.load(), model.resources().threads, state.moments
+    route = "distributed" if t.data.n_workers and kernel.psd else "matrix-free"
     k = len(model.eigenvalues_)
     values, V = state.eigenpairs(min(state.features.n_landmarks, k + GUARD))
-    A = Centered(RecomputedGram(state.features.kernel, X, n_threads, progress, weights=t.weights), t.weights)
     f = state.features
     start = model._scorer().with_coefficients(f.inverse.T @ V, m.mean @ V).scores(X, n_threads)
-    pairs = plan.solver.solve(A, k, rng, start=A.times_root(start * inverse_root(values)))
+    with closing(
+        build_gram(replace(plan, route=route), f.kernel, X, None, weights, n_threads, progress, t.data)
+    ) as gram:
+        A = Centered(gram, weights)
+        pairs = plan.solver.solve(A, k, rng, start=A.times_root(start * inverse_root(values)))
     bound = (float(values[k]) if k < len(values) else 0.0) + m.left + 2 * m.rounding if kernel.psd else np.inf
     evidence = "what the landmarks leave" if kernel.psd else "not known for this kernel"
     certificate = certify(pairs, tol=plan.tol, bound=bound, evidence=evidence, entry_error=A.entry_error)
     pairs = apply_conventions(pairs, floor=A.floor, root=A.root)
     del model._landmark_state  # sums over features say less than the exact pass
-    model._set_exact(t.data, X, kernel, plan, A, pairs, certificate, origin)
+    model._set_exact(data, X, kernel, plan, A, pairs, certificate, origin)
     warn_each(direction_warnings(certificate))
 
 

@@ -1,6 +1,7 @@
 """Kernel principal component analysis: scikit-learn's class with certified errors and explained variance."""
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from functools import partial, update_wrapper
 from numbers import Integral, Real
@@ -33,6 +34,7 @@ from mercer.estimators._kernel_fit import (
     learn_inverse,
     open_operator,
     standardized,
+    without_zero_weights,
 )
 from mercer.estimators._kernel_scores import KernelScores, LandmarkCentering
 from mercer.estimators._preimages import Preimages, find_preimages, outside_warning
@@ -390,6 +392,7 @@ class KernelPCA(Estimator):
             fit_landmarks(self, training(data, weights, kernel, given, sample_weight), kernel, plan, rng)
             return None
 
+        distributed, (data, weights) = data, without_zero_weights(data, weights)
         X = self._load(data, kernel)
         origin = self._origin(plan, kernel, X, feature_map)
         moved = kernel if origin is None else kernel.with_origin(origin)
@@ -397,8 +400,11 @@ class KernelPCA(Estimator):
             feature_map = moved.feature_map(X)
         budget = self.resources() if len(data) > SMALL_SAMPLES else None
         n_threads, memory = (1, 2**62) if budget is None else (budget.threads, budget.memory)
-        with working(self.progress, plan.n_passes, "products with the kernel matrix", n_threads) as progress:
-            A = Centered(build_gram(plan, moved, X, feature_map, weights, n_threads, progress), weights)
+        with (
+            working(self.progress, plan.n_passes, "products with the kernel matrix", n_threads) as progress,
+            closing(build_gram(plan, moved, X, feature_map, weights, n_threads, progress, distributed)) as gram,
+        ):
+            A = Centered(gram, weights)
             samples = Samples(moved, X, data.dtype, 0 if feature_map is None else feature_map.n_features, rng)
             pairs = find_components(self, A, plan, samples, memory)
             pairs, bound, evidence = exclude_missed(plan.solver, A, pairs, rng)
@@ -408,9 +414,8 @@ class KernelPCA(Estimator):
             pairs = apply_conventions(pairs, floor=A.floor, root=A.root)
 
         self._set_exact(data, X, kernel, plan, A, pairs, certificate, origin)
-        gram: Any = A.gram
         if feature_map is not None and gram.by_features and not feature_map.identity:
-            self._known_features = self.X_fit_, kernel, gram.of_samples(self.X_fit_)
+            self._known_features = self.X_fit_, kernel, gram.of_samples(self.X_fit_)  # type: ignore[attr-defined]
         scores = A.training_scores(pairs)
         warn_each(fit_warnings(self, A, kernel, X, pairs, self.certificate_))
         del A, gram

@@ -89,6 +89,9 @@ class GramMatrix(ABC):
         """Bound on ‖S δK S‖₂ from rounding in the entries, given products with w and with `error_columns`."""
         return 0.0
 
+    def close(self) -> None:  # noqa: B027
+        """Release what is needed for products only."""
+
     def likely_error(self, mean: float) -> float:
         """Rounding to expect in an entry, given the mean of all, for stopping rules. Proves nothing."""
         return float(4 * np.finfo(float).eps * (abs(mean) + np.abs(self.diag()).max(initial=0.0)))

@@ -69,34 +69,46 @@ def multiply_symmetric(
     n, width = B.shape
     side, dtype = tile_side(width), prepared.dtype
     strips = slices(n, side)
-    equal_weights = weights is not None and bool((weights == 1).all())
     B = np.ascontiguousarray(B, dtype=dtype)
     sums, norms = np.zeros((LANES, n, width)), np.zeros(LANES)
 
     def lane(number: int) -> None:
-        room, total = np.empty((side, side), dtype=dtype), sums[number]
+        room = np.empty((side, side), dtype=dtype)
         for i in range(number, len(strips), LANES):
             rows = strips[i]
-            own = np.zeros((rows.stop - rows.start, width))
-            for j in range(i, len(strips)):
-                columns = strips[j]
-                tile = room[: rows.stop - rows.start, : columns.stop - columns.start]
-                prepared.fill(rows, columns, tile)
-                own += tile @ B[columns]
-                if j > i:
-                    total[columns] += tile.T @ B[rows]
-                if weights is not None:  # row by row while the tile is in the cache: no sum is longer than a side
-                    if equal_weights:
-                        squares = np.vecdot(tile, tile).sum()
-                    else:
-                        squares = weights[rows] @ ((tile * tile) @ weights[columns])
-                    norms[number] += squares if i == j else 2 * squares
-            total[rows] += own
+            norms[number] += multiply_strip(prepared, B, rows, strips[i:], room, sums[number], weights)
             if progress and number == 0:
                 progress(min(1.0, 1 - (1 - rows.stop / n) ** 2))
 
     parallel(lane, range(LANES), n_threads)
     return sums.sum(axis=0), float(norms.sum())
+
+
+def multiply_strip(
+    prepared: PreparedKernel,
+    B: NDArray,
+    rows: slice,
+    strips: Sequence[slice],
+    room: NDArray,
+    total: NDArray,
+    weights: NDArray | None = None,
+) -> float:
+    """Add to `total` what tiles of some rows, and their transposes, give in K B; `strips` are columns.
+
+    Tiles are filled in `room`. Returns the squares of their entries, given weights.
+    """
+    own, norm = np.zeros((rows.stop - rows.start, B.shape[1])), 0.0
+    for columns in strips:
+        tile = room[: rows.stop - rows.start, : columns.stop - columns.start]
+        prepared.fill(rows, columns, tile)
+        own += tile @ B[columns]
+        if columns != rows:
+            total[columns] += tile.T @ B[rows]
+        if weights is not None:  # row by row while the tile is in the cache: no sum is longer than a side
+            squares = float(weights[rows] @ np.vecdot(tile, tile * weights[columns]))
+            norm += squares if columns == rows else 2 * squares
+    total[rows] += own
+    return norm
 
 
 def squares_chain(n: int, width: int) -> int:

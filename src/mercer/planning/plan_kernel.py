@@ -34,6 +34,7 @@ _TILES = 4_000_000  # bytes of tiles for each thread
 _PASSES_SECONDS = 600.0  # nominal time of all passes from which landmarks replace them
 _PRODUCT_COST = 3.0  # nominal nanoseconds for the products with an entry
 _FEW_PASSES = 9
+_DISTRIBUTED_SECONDS = 0.5  # nominal time of a pass from which workers evaluate it: their tasks start in 0.05 s
 _LANDMARKS, _MOST_LANDMARKS, _FEWEST_LANDMARKS, _REFINED_LANDMARKS = 1000, 3000, 50, 2000
 _POOL = 8  # samples for each landmark to choose it from, at least
 _MOST_POOL, _POOL_ENTRIES = 100_000, 4_000_000
@@ -62,6 +63,7 @@ class KernelSizes(NamedTuple):
     n_landmarks: int | None = None
     refine: int = 0
     n_threads: int = 1
+    n_workers: int = 0  # threads of a cluster
 
     @property
     def wanted(self) -> int:
@@ -121,7 +123,12 @@ class KernelSizes(NamedTuple):
     @property
     def pass_seconds(self) -> float:
         """Nominal time of a pass that evaluates every entry."""
-        return self.n**2 / 2 * (self.entry_cost + _PRODUCT_COST) * 1e-9 / self.n_threads
+        return self.pass_cost / max(self.n_threads, self.n_workers)
+
+    @property
+    def pass_cost(self) -> float:
+        """The same for one thread."""
+        return self.n**2 / 2 * (self.entry_cost + _PRODUCT_COST) * 1e-9
 
     @property
     def may_approximate(self) -> bool:
@@ -214,6 +221,7 @@ def _sizes(
         n_landmarks=model.n_landmarks if given is None else given,
         refine=int(model.refine),
         n_threads=budget.threads,
+        n_workers=data.n_workers if kernel.psd else 0,
     )
 
 
@@ -337,12 +345,15 @@ def _landmarks_alone(s: KernelSizes, budget: Budget) -> Plan | None:
 
 
 def _matrix_free(s: KernelSizes, budget: Budget) -> Plan | None:
-    """Block Lanczos that evaluates the entries in each pass."""
+    """Block Lanczos that evaluates the entries in each pass, on workers if there are any and it is worth it."""
     size = 8 * s.n * s.n
     fits = 2 * size <= budget.memory
     reason = f"the kernel matrix would take {format_bytes(size)}" + (", recomputing it is as fast." if fits else ".")
     width = _krylov(s, _RECOMPUTED_BLOCK).block_size + 16
     recomputed = s.copied + s.prepared + s.n_threads * _TILES + 8 * s.n * width * (LANES + 3)
+    if s.n_workers and s.pass_cost >= _DISTRIBUTED_SECONDS:
+        sent = 2 * (s.copied + s.prepared)  # as bytes, and in a message
+        return _krylov_plan(s, "distributed", recomputed + sent, f"{reason} {counted(s.n_workers, 'worker')}.")
     return _krylov_plan(s, "matrix-free", recomputed, reason)
 
 
@@ -386,7 +397,7 @@ def _krylov(s: KernelSizes, size: int = 8) -> BlockKrylov:
 
 
 def _krylov_plan(s: KernelSizes, route: str, making: int, reason: str) -> Plan:
-    krylov = _krylov(s, _RECOMPUTED_BLOCK if route == "matrix-free" else 8)
+    krylov = _krylov(s, _RECOMPUTED_BLOCK if route in ("matrix-free", "distributed") else 8)
     passes = krylov.expected_passes(s.wanted)
     memory = _BUFFERS + making + krylov.memory(s.n, s.wanted)
     flops = 2.0 * s.n * s.n * (krylov.block_size + 10) * passes
