@@ -9,6 +9,7 @@ from support.editions import new_class
 
 _edition = ContextVar("edition", default="old")
 WRITTEN = ("PCA", "IncrementalPCA", "KernelPCA", "LocallyLinearEmbedding")
+OF_LANDMARKS = "landmarks"  # the kernel PCA that is fitted by them
 RENAMED = {"forget": "forgetting_factor"}
 KERNEL_MODULES = ("distance", "dot", "histograms", "algebra")
 
@@ -30,6 +31,7 @@ def attacked():
 
 def exists(name, edition):
     """Whether the edition has this estimator, and the attack knows how to use it."""
+    name = "KernelPCA" if name == OF_LANDMARKS else name
     return edition == "old" or (name in WRITTEN and new_class(name) is not None)
 
 

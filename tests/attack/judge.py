@@ -238,7 +238,7 @@ def following(truth, last):
     return 0.0 if truth.size > len(truth.values) else -np.inf
 
 
-def judge_landmarks(truth, certificate, values, captured, verdict):
+def judge_landmarks(truth, certificate, values, captured, verdict, single=False):
     """All statements of an IntervalCertificate; `captured` is the true share that the landmarks see, or None."""
     c, e = certificate, truth.exponent
     lower, upper, values = np.ldexp(c.lower, e), np.ldexp(c.upper, e), np.ldexp(values, e)
@@ -247,7 +247,7 @@ def judge_landmarks(truth, certificate, values, captured, verdict):
     if bad:
         return
     claims = Claims(values, lower, upper, np.ones(len(values)), [], values, np.inf, 0, float(np.ldexp(c.rounding, e)))
-    judge_values(truth, claims, verdict, single=False)
+    judge_values(truth, claims, verdict, single)
     verdict.widths += list(((upper - lower) / upper)[upper > 0])
     total, slack = truth.total, truth.error * truth.size
     low, high = np.ldexp(c.total[0], e), np.ldexp(c.total[1], e)
@@ -263,3 +263,18 @@ def judge_landmarks(truth, certificate, values, captured, verdict):
         if captured is not None:
             out = c.captured - captured - own - 1e-12
             verdict.check("captured", out > 0, -1, out, 1.0, 1.0, f"true {captured:.6g}, claimed {c.captured:.6g}")
+
+
+def judge_landmark_directions(truth, certificate, vectors, verdict):
+    """Bounds on all other eigenvalues and on directions, which the second edition states for landmarks, too."""
+    c, e, k = certificate, truth.exponent, certificate.n_components
+    numbers = (np.ldexp(x, e) for x in (c.lower, c.upper, c.bound_beyond, c.rounding))
+    lower, upper, beyond, rounding = numbers
+    whatever, groups = np.full(k, np.inf), [(i, i + 1) for i in range(k)]  # directions are claimed without residuals
+    claims = Claims(upper, lower, upper, c.angles, groups, whatever, float(beyond), c.n_complete, float(rounding))
+    judge_beyond(truth, claims, verdict)
+    lengths = np.linalg.norm(vectors, axis=0)
+    X = DD(np.asarray(vectors / np.where(lengths > 0, lengths, 1.0), dtype=np.float64))
+    coefficients = truth.vectors.T @ X
+    rounded = SINGLE if vectors.dtype == np.float32 else 0.0
+    judge_angles(truth, claims, coefficients, X - truth.vectors @ coefficients, verdict, rounded)

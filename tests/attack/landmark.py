@@ -4,11 +4,12 @@ import numpy as np
 from scipy import sparse
 
 from attack import rows as shapes
+from attack.batches import cut
+from attack.editions import estimator
 from attack.kernels import dense, kernel_matrix, whole_matrix
 from attack.precise import DD, concatenate, sqrt
 from attack.problems import Problem, family
 from attack.truth import copied, kernel_truth
-from mercer import KernelPCA
 from mercer.kernels import RBF, Cosine, Laplacian, Linear, Matern, Polynomial
 
 GONE = 1e-24  # of the largest pivot: what is left of a landmark that repeats others
@@ -28,24 +29,34 @@ def some_kernel(rng, d):
     return kernels[rng.integers(len(kernels))]
 
 
-def landmark(rng, X, words, weights=None, groups=None, kernel=None, **settings):
+def landmark(rng, X, words, weights=None, groups=None, kernel=None, batches=(), **settings):
     """A problem for landmarks; `groups` as in kernel.py."""
     every, kernel = X if groups is None else X[groups], kernel or some_kernel(rng, X.shape[1])
     counts = weights if groups is None else np.bincount(groups).astype(float)
     k = settings.pop("k", None) or int(rng.integers(1, 6))
-    model = KernelPCA(k, kernel=kernel, eigen_solver="landmark", random_state=0, n_jobs=1, **settings)
+    model = estimator("KernelPCA", k, kernel=kernel, eigen_solver="landmark", random_state=0, n_jobs=1, **settings)
+
+    def fit():
+        for some in batches:
+            model.partial_fit(every[some], sample_weight=None if weights is None else weights[some])
+        return model if batches else model.fit(every, sample_weight=weights)
 
     def truth(model):
         found = kernel_truth(*kernel_matrix(model.kernel_, X), counts)
         return found if groups is None else copied(found, groups)
 
+    def directions(model):
+        scores = model.transform(every)
+        return scores if weights is None else scores * np.sqrt(weights)[:, None]
+
     said = ", ".join(f"{name}={np.shape(value) or value}" for name, value in settings.items())
     return Problem(
-        lambda: model.fit(every, sample_weight=weights),
+        fit,
         truth,
         f"KernelPCA({k}, {kernel}, landmark, {said}) of {every.shape[0]}×{X.shape[1]}: {words}",
         asked=k if settings.get("refine") and not few(settings, k) else None,
         captured=lambda model: share_seen(model, X, counts),
+        directions=directions,
     )
 
 
@@ -57,7 +68,7 @@ def few(settings, k):
 def share_seen(model, X, weights):
     """tr(JΦΦᵀJ)/tr(JKJ), Φ the projection of all rows onto the span of the landmarks in feature space."""
     S, X = dense(model.landmarks_), dense(X)
-    columns = whole_matrix(model.kernel_, np.concatenate([S, X]), S)[0]
+    columns = seen_from_origin(model, np.concatenate([S, X]), S)
     factor = DD(np.zeros((len(S) + len(X), 0)))
     largest = float(np.max(np.diag(columns.hi[: len(S)])))
     for j in range(len(S)):
@@ -76,6 +87,17 @@ def share_seen(model, X, weights):
     diagonal = DD(np.diag(full.hi), np.diag(full.lo))
     total = float(((diagonal - means) * w[:, 0]).sum())
     return seen / total if total > 0 else 1.0
+
+
+def seen_from_origin(model, X, S):
+    """Scalar products of φ(x) − φ(o) and φ(s) − φ(o), where the second edition moves its kernel to a row o."""
+    origin = getattr(model._centering.kernel, "origin", None) if hasattr(model, "_centering") else None
+    if origin is None:
+        return whole_matrix(model.kernel_, X, S)[0]
+    count = len(X)
+    K = whole_matrix(model.kernel_, np.vstack([X, origin]), np.vstack([S, origin]))[0]
+    moved = K - DD(K.hi[:, -1:], K.lo[:, -1:])
+    return (moved - DD(moved.hi[-1:], moved.lo[-1:]))[:count, :-1]
 
 
 @family(40, "landmarks")
@@ -157,3 +179,17 @@ def landmark_sparse(rng):
     X = sparse.csr_array((rng.random((n, d)) < 0.4) * (rng.normal(size=(n, d)) * rng.choice([1.0, 0.1, 10.0])))
     kernel = [RBF(0.5), Linear(), Cosine(), Polynomial(2, 0.5, 1.0)][rng.integers(4)]
     return landmark(rng, X, "sparse rows", kernel=kernel, n_landmarks=int(rng.integers(2, n)))
+
+
+@family(40, "landmarks")
+def landmark_batches(rng):
+    """Batches around places of their own: landmarks join later, and know less of the rows before."""
+    n, d, count = int(rng.integers(12, 50)), int(rng.integers(1, 4)), int(rng.integers(2, 5))
+    batches = cut(n, count)
+    X = rng.normal(size=(n, d)) * rng.choice([0.1, 1.0])
+    for i, some in enumerate(batches):
+        X[some] += rng.choice([0.0, 1.0, 3.0]) * i
+    weights = shapes.some_weights(rng, n, "counts") if rng.random() < 0.3 else None
+    kernel = [RBF(10.0 ** rng.uniform(-1.5, 0.5) / d), Laplacian(0.5), Matern(2.5, 2.0), Linear()][rng.integers(4)]
+    settings = dict(kernel=kernel, batches=batches, n_landmarks=int(rng.integers(2, n)))
+    return landmark(rng, X, f"{len(batches)} batches", weights, **settings)

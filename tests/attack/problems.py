@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attack.judge import Claims, Verdict, judge, judge_landmarks
+from attack.judge import Claims, Verdict, judge, judge_landmark_directions, judge_landmarks
 from mercer import errors
 from mercer_old.errors import MercerError
 
@@ -26,6 +26,7 @@ class Problem:
     words: str  # what it is
     asked: int | None = None  # components
     captured: Callable[[Any], float] | None = None  # the true share that landmarks see
+    directions: Callable[[Any], Any] | None = None  # n×k, of a fit by landmarks, which keeps none
 
 
 @dataclass(frozen=True)
@@ -80,11 +81,14 @@ def try_problem(problem):
 def compare(problem, model, certificate, verdict, said):
     truth = problem.truth(model)
     kind = type(certificate).__name__
-    if kind == "IntervalCertificate":
-        if certificate.standing == "void":
+    if kind in ("IntervalCertificate", "NystromCertificate"):
+        if not certificate.converged:  # the kernel is not positive semi-definite
             return
         captured = None if problem.captured is None else problem.captured(model)
-        judge_landmarks(truth, certificate, model.eigenvalues_, captured, verdict)
+        single = model.eigenvalues_.dtype == np.float32
+        judge_landmarks(truth, certificate, model.eigenvalues_, captured, verdict, single)
+        if hasattr(certificate, "angles"):
+            judge_landmark_directions(truth, certificate, problem.directions(model), verdict)
     elif kind in ("GapCertificate", "PartsCertificate", "PlacedCertificate", "PlacementCertificate"):
         compare_embedding(truth, model, getattr(certificate, "landmarks", certificate), verdict)
         return

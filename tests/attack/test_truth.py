@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from attack.kernels import kernel_matrix
 from attack.precise import DD, expm1, log1p, sqrt, tanh
-from attack.truth import copied, eigenpairs, kernel_truth, linear_truth
+from attack.truth import copied, eigenpairs, kernel_truth, linear_truth, turned
 from mercer.kernels import (
     RBF,
     AdditiveChiSquared,
@@ -110,6 +110,15 @@ def test_eigenpairs_are_those_of_mpmath_also_where_they_nearly_coincide(gap):
     column = DD(values.hi[:, None], values.lo[:, None])
     assert max(abs(exact(column)[i] - expected[i]) for i in range(7)) < error < 1e-26
     assert off(vectors @ DD(np.diag(values.hi), np.diag(values.lo)) @ vectors.T, exact(A)) < 1e-27
+
+
+def test_values_that_coincide_next_to_a_number_that_rounds_either_way_are_not_turned_apart():
+    """1 + u ± 1e-30: float64 shows 1 and 1 + 2u, which are far more than 1e-23 from each other."""
+    u = 2.0**-53
+    diagonal, rest = DD(np.array([1 + 2 * u, 1.0]), np.array([1e-30 - u, u - 1e-30])), 1e-23
+    off = np.array([[0.0, rest], [rest, 0.0]])
+    Q = turned(diagonal, DD(np.diag(diagonal.hi), np.diag(diagonal.lo)) + off, off, rest)
+    assert np.abs((Q.T @ Q).hi - np.eye(2)).max() < 1e-2
 
 
 @pytest.mark.parametrize(

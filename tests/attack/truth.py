@@ -78,8 +78,8 @@ def orthonormal(X):
 
 def turned(diagonal, S, off, rest):
     """The rotation that first-order theory asks for between distant eigenvalues, and LAPACK's among close ones."""
-    order = np.argsort(-diagonal.hi, kind="stable")
-    gaps = -np.diff(diagonal.hi[order])
+    order = np.lexsort((-diagonal.lo, -diagonal.hi))
+    gaps = (diagonal[order[:-1]] - diagonal[order[1:]]).hi  # of 106 bits: those of hi alone may be off by a unit of it
     blocks = np.split(order, np.flatnonzero(gaps > 1e3 * rest) + 1)
     label = np.empty(len(order), dtype=int)
     Q = np.zeros_like(off)
