@@ -5,9 +5,9 @@ of the kernel and the limit decide, never a clock or the free memory, so that pl
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, Self
 
 from scipy.sparse.linalg import LinearOperator
 
@@ -41,84 +41,66 @@ _MOST_POOL, _POOL_ENTRIES = 100_000, 4_000_000
 _DENSE = Dense()
 
 
-class KernelSizes(NamedTuple):
+@dataclass(frozen=True)
+class FeatureSizes:
+    """Of exact features that replace the matrix."""
+
+    n_features: int
+    sparse: bool
+    narrow: bool  # whether the matrix of the features is smaller than K and fits
+    recomputed: bool  # block by block, where a few passes are enough
+    stored_bytes: int  # of features that are computed once, and of blocks whose mean is subtracted
+    sums_bytes: int  # of products of transposed sparse features with a block of columns
+    flops: float  # of a product with one column
+
+    @classmethod
+    def of(cls, feature_map: FeatureMap, n: int, width: int, nnz: int, is_sparse: bool, n_threads: int) -> Self | None:
+        """Those of a map, or None where the matrix costs less. `nnz` and `is_sparse` are those of the samples."""
+        D, sparse = feature_map.n_features, feature_map.sparse
+        narrow = 0 < D <= min(n, _MOST_SPARSE_FEATURES if sparse else _MOST_FEATURES)
+        cost_nothing = feature_map.identity and (is_sparse or n < D)  # and K would cost more
+        sums_bytes = 8 * D * (8 * (LANES + 2) + 4) if sparse else 0
+        if not (narrow or cost_nothing or sparse):
+            return None
+        if sparse:
+            stored_bytes = 0 if is_sparse else 24 * (feature_map.nnz or nnz or 3 * n * width)
+        else:
+            stored_bytes = 2 * 8 * n_threads * D * min(n, lane_rows(D)) + (0 if feature_map.identity else 3 * 8 * n * D)
+        flops = 10.0 * (nnz or 3 * n * width) if sparse else 2.0 * n * D
+        return cls(D, sparse, narrow, feature_map.recomputable and not sparse, stored_bytes, sums_bytes, flops)
+
+
+@dataclass(frozen=True)
+class KernelSizes:
     """The sizes that decide."""
 
     n: int
     k: int | None  # None: all components
+    wanted: int  # their number
     width: int  # numbers of a sample, see `Kernel.sample_width`
-    entry_cost: float = 5.0
-    psd: bool = True
-    precomputed: bool = False
-    precomputed_operator: bool = False
-    sparse: bool = False  # whether samples are sparse rows
-    nnz: int = 0
-    feature_map: FeatureMap | None = None
-    copied: int = 0  # bytes of samples that the model copies or reads
-    inverse: bool = False
-    eigen_solver: str = "auto"
-    tol: float = 0.0
-    max_iter: int | None = None
-    landmarks: bool = False  # whether landmarks are requested
-    n_landmarks: int | None = None
-    refine: int = 0
-    n_threads: int = 1
-    n_workers: int = 0  # threads of a cluster
+    entry_cost: float
+    psd: bool
+    matrix_route: str  # "stored" or "precomputed"
+    matrix_bytes: int  # of the matrix, if it is stored, and of what is needed to fill it
+    is_operator: bool
+    sparse: bool  # whether samples are sparse rows
+    features: FeatureSizes | None
+    copied: int  # bytes of samples that the model copies or reads
+    prepared: int  # bytes of samples as the kernel prepares them
+    inverse: bool
+    eigen_solver: str
+    tol: float
+    max_iter: int | None
+    landmarks: bool  # whether landmarks are requested
+    n_landmarks: int | None
+    refine: int
+    n_threads: int
+    n_workers: int  # threads of a cluster
 
     @property
-    def wanted(self) -> int:
-        return self.n if self.k is None else min(self.k, self.n)
-
-    @property
-    def n_features(self) -> int:
-        """Features of the kernel, 0 if there are no exact ones."""
-        return 0 if self.feature_map is None else self.feature_map.n_features
-
-    @property
-    def sparse_features(self) -> bool:
-        return self.feature_map is not None and self.feature_map.sparse
-
-    @property
-    def narrow(self) -> bool:
-        """Whether the matrix of the features is smaller than K and fits."""
-        most = _MOST_SPARSE_FEATURES if self.sparse_features else _MOST_FEATURES
-        return 0 < self.n_features <= min(self.n, most)
-
-    @property
-    def samples_are_features(self) -> bool:
-        """Features that cost nothing, where K would cost more: sparse rows, or more columns than rows."""
-        identity = self.feature_map is not None and self.feature_map.identity
-        return identity and (self.sparse or self.n_features > self.n)
-
-    @property
-    def use_features(self) -> bool:
-        return not self.precomputed and (self.narrow or self.samples_are_features or self.sparse_features)
-
-    @property
-    def far_wider(self) -> bool:
+    def wide_features(self) -> bool:
         """Whether products with sparse features take more memory than K."""
-        return self.sparse_features and 8 * self.n * self.n < self.sums_bytes(8)
-
-    def sums_bytes(self, columns: int) -> int:
-        """Of ΦᵀB with sparse features."""
-        return 8 * self.n_features * (min(columns, 8) * (LANES + 2) + 4) if self.sparse_features else 0
-
-    @property
-    def prepared(self) -> int:
-        """Bytes of samples as the kernel prepares them."""
-        return 8 * self.n * (3 * self.width + 6)
-
-    @property
-    def feature_bytes(self) -> int:
-        """Bytes of features that are computed once, and of blocks whose mean is subtracted."""
-        D, nnz = self.n_features, 0
-        if self.sparse_features:
-            nnz = (
-                (self.feature_map.nnz if self.feature_map is not None else None) or self.nnz or 3 * self.n * self.width
-            )
-            return 0 if self.sparse else 24 * nnz
-        made = 0 if self.feature_map is None or self.feature_map.identity else 3 * 8 * self.n * D
-        return made + 2 * 8 * self.n_threads * D * min(self.n, lane_rows(D))
+        return self.features is not None and 8 * self.n * self.n < self.features.sums_bytes
 
     @property
     def pass_seconds(self) -> float:
@@ -134,7 +116,11 @@ class KernelSizes(NamedTuple):
     def may_approximate(self) -> bool:
         """Whether landmarks may be used without being requested."""
         exact = self.tol > 0 or self.max_iter is not None or self.eigen_solver in ("dense", "krylov")
-        return self.psd and not (self.precomputed or exact or self.k is None) and 4 * self.wanted <= self.n
+        return self.psd and self.k is not None and 4 * self.wanted <= self.n and not exact and not self.is_precomputed
+
+    @property
+    def is_precomputed(self) -> bool:
+        return self.matrix_route == "precomputed"
 
 
 def plan_kernel_pca(
@@ -142,14 +128,11 @@ def plan_kernel_pca(
     data: Dataset,
     kernel: Kernel,
     feature_map: FeatureMap | None,
-    budget: Budget | None = None,
-    *,
     n_samples: int | None = None,
 ) -> Plan:
     """The first option that applies and fits.
 
-    Without a budget, that of the model is used once it is needed. `n_samples` replaces the number of samples for plans
-    of data that do not exist yet.
+    `n_samples` replaces the number of samples for plans of data that do not exist yet.
     """
     n = len(data) if n_samples is None else n_samples
     landmarks = uses_landmarks(model)
@@ -157,14 +140,19 @@ def plan_kernel_pca(
     if plain and n <= SMALL_SAMPLES and model.eigen_solver != "krylov" and model.memory_limit is None:
         reason = f"{counted(n, 'sample')}, a small matrix."
         return Plan("stored", _DENSE, 8 * 6 * n * n, reason, model.tol or IN_MEMORY_TOL)
-    budget = model.resources() if budget is None else budget
+    budget = model.resources()
     sizes = _sizes(model, data, kernel, feature_map, n, landmarks, budget)
     smallest: Plan | None = None
-    for option in _REQUESTED if landmarks or model.eigen_solver == "dense" else _OPTIONS:
+    if landmarks or model.eigen_solver == "dense":
+        options = _REQUESTED
+    else:
+        options = _MATRIX if sizes.features is None else _FEATURES
+    for option in options:
         plan = option(sizes, budget)
         if plan is None:
             continue
-        plan = _with_inverse(plan, sizes)
+        if sizes.inverse:
+            plan = _with_inverse(plan, sizes)
         if plan.memory <= budget.memory:
             return plan
         smallest = plan if smallest is None or plan.memory < smallest.memory else smallest
@@ -176,7 +164,9 @@ def plan_landmarks(model: Any, data: Dataset, kernel: Kernel, reason: str, n_sam
     """Landmarks, whatever else would fit: for samples that come in batches."""
     budget, n = model.resources(), len(data) if n_samples is None else n_samples
     sizes = _sizes(model, data, kernel, None, n, True, budget)
-    plan = _with_inverse(_landmarks(sizes, budget, reason), sizes)
+    plan = _landmarks(sizes, budget, reason)
+    if sizes.inverse:
+        plan = _with_inverse(plan, sizes)
     return check_memory(plan, budget, (Remedy("n_landmarks", max(1, plan.n_landmarks // 2)),))
 
 
@@ -186,33 +176,36 @@ def uses_landmarks(model: Any) -> bool:
     return bool(given) or model.eigen_solver == "landmark"
 
 
-def planned_components(n_components: Any) -> int | None:
-    """Components that the plan is for: all if None, the first few for a fraction of the variance."""
-    if n_components is None or isinstance(n_components, Integral):
-        return None if n_components is None else int(n_components)
-    return RULE_COMPONENTS if isinstance(n_components, str) else FIRST_COMPONENTS
-
-
 def _sizes(
     model: Any, data: Dataset, kernel: Kernel, feature_map: FeatureMap | None, n: int, landmarks: bool, budget: Budget
 ) -> KernelSizes:
-    precomputed = kernel.input_kind == "precomputed"
-    given = model.landmarks
+    precomputed, given = kernel.input_kind == "precomputed", model.landmarks
     if given is not None:
         given = max(1, given.shape[0] if hasattr(given, "shape") else len(given))
+    k = model.n_components
+    if isinstance(k, str) or not (k is None or isinstance(k, Integral)):
+        k = RULE_COMPONENTS if isinstance(k, str) else FIRST_COMPONENTS
+    width = 0 if precomputed else kernel.sample_width(data)
+    grown = n / max(1, len(data))  # for plans of more data than there are
     copies = not precomputed and (model.copy_X or model.standardize or not data.in_memory)
+    copied, prepared = int(data.nbytes * grown) if copies else 0, 8 * n * (3 * width + 6)
+    nnz, threads, features = int((data.nnz or 0) * grown), budget.threads, None
+    if feature_map is not None:
+        features = FeatureSizes.of(feature_map, n, width, nnz, data.is_sparse, threads)
     return KernelSizes(
         n=n,
-        k=planned_components(model.n_components),
-        width=0 if precomputed else kernel.sample_width(data),
+        k=k,
+        wanted=n if k is None else min(int(k), n),
+        width=width,
         entry_cost=0.0 if precomputed else kernel.entry_cost(data),
         psd=kernel.psd,
-        precomputed=precomputed,
-        precomputed_operator=precomputed and isinstance(data.load(), LinearOperator),
+        matrix_route="precomputed" if precomputed else "stored",
+        matrix_bytes=0 if precomputed else copied + 8 * n * n + prepared,
+        is_operator=precomputed and isinstance(data.load(), LinearOperator),
         sparse=data.is_sparse,
-        nnz=(data.nnz or 0) * n // max(1, len(data)),
-        feature_map=feature_map,
-        copied=data.nbytes * n // max(1, len(data)) if copies else 0,
+        features=features,
+        copied=copied,
+        prepared=prepared,
         inverse=model.fit_inverse_transform,
         eigen_solver=model.eigen_solver,
         tol=model.tol,
@@ -220,15 +213,13 @@ def _sizes(
         landmarks=landmarks,
         n_landmarks=model.n_landmarks if given is None else given,
         refine=int(model.refine),
-        n_threads=budget.threads,
+        n_threads=threads,
         n_workers=data.n_workers if kernel.psd else 0,
     )
 
 
 def _with_inverse(plan: Plan, s: KernelSizes) -> Plan:
     """An inverse is learned from another n x n matrix, after that of the fit is gone."""
-    if not s.inverse:
-        return plan
     rows = plan.n_landmarks or s.n
     return replace(plan, memory=max(plan.memory, s.copied + 8 * rows * (rows + 3 * s.width + 3 * min(s.wanted, rows))))
 
@@ -260,14 +251,18 @@ def _requested_dense(s: KernelSizes, budget: Budget) -> Plan | None:
 
 def _feature_side(s: KernelSizes, budget: Budget) -> Plan | None:
     """LAPACK on the D x D side: D is small, or so many components are wanted that nothing else pays."""
-    D, k = s.n_features, s.wanted
-    if not (s.use_features and s.narrow) or not (10 * k > D or D <= SMALL_SAMPLES):
+    features, k = s.features, s.wanted
+    if (
+        features is None
+        or not features.narrow
+        or not (10 * k > features.n_features or features.n_features <= SMALL_SAMPLES)
+    ):
         return None
     from mercer.linalg.feature_gram import FeatureSolver
 
-    solver = FeatureSolver(_DENSE)
-    recomputed = s.feature_map is not None and s.feature_map.recomputable and not s.feature_map.sparse
-    rows = 6 * 8 * s.n_threads * D * min(s.n, max(BLOCK_ROWS, lane_rows(D))) if recomputed else s.feature_bytes
+    D, solver, rows = features.n_features, FeatureSolver(_DENSE), features.stored_bytes
+    if features.recomputed:
+        rows = 6 * 8 * s.n_threads * D * min(s.n, max(BLOCK_ROWS, lane_rows(D)))
     memory = _BUFFERS + s.copied + rows + solver.memory(s.n, min(k, D)) + 8 * 12 * D * D
     reason = f"the kernel has {counted(D, 'exact feature')}."
     return Plan("features", solver, memory, reason, s.tol or IN_MEMORY_TOL, 2, 1.3 * s.n * D * D + _DENSE.flops(D, k))
@@ -285,42 +280,42 @@ def _lapack(s: KernelSizes, budget: Budget) -> Plan | None:
 
 def _features(s: KernelSizes, budget: Budget) -> Plan | None:
     """Block Lanczos on products with the features, which are never multiplied out."""
-    if not s.use_features or s.far_wider:
+    features = s.features
+    if features is None or s.wide_features:
         return None
-    D, k = s.n_features, s.wanted
+    D, k, krylov = features.n_features, s.wanted, _krylov(s)
     reason = f"{s.n:,} x {D:,} features are never multiplied out."
-    krylov = _krylov(s)
-    if s.sparse_features and not s.sparse and s.n >= 2 * D:  # columns of sparse rows may be far from zero
+    if features.sparse and not s.sparse and s.n >= 2 * D:  # columns of sparse rows may be far from zero
         from mercer.linalg.feature_gram import FeatureSolver
 
         solver: Any = FeatureSolver(krylov)
         memory = krylov.memory(D, min(k, D)) + 8 * 20 * D * krylov.block_size + solver.memory(s.n, k)
         reason += f" The basis has {D:,} rows instead of {s.n:,}."
     else:
-        solver, memory = krylov, krylov.memory(s.n, k) + s.sums_bytes(krylov.block_size + 12)
-    memory += _BUFFERS + s.copied + s.feature_bytes
-    cost = 10.0 * (s.nnz or 3 * s.n * s.width) if s.sparse_features else 2.0 * s.n * D
+        solver, memory = krylov, krylov.memory(s.n, k) + features.sums_bytes
+    memory += _BUFFERS + s.copied + features.stored_bytes
     passes = krylov.expected_passes(k)
-    return Plan("features", solver, memory, reason, krylov.tol, passes, 2 * cost * (krylov.block_size + 10) * passes)
+    flops = 2 * features.flops * (krylov.block_size + 10) * passes
+    return Plan("features", solver, memory, reason, krylov.tol, passes, flops)
 
 
 def _in_cache(s: KernelSizes, budget: Budget) -> Plan | None:
     """Block Lanczos on the matrix in memory while it stays in the cache."""
-    if s.n > _CACHED_SAMPLES or s.eigen_solver == "krylov" or s.precomputed_operator:
+    if s.n > _CACHED_SAMPLES or s.eigen_solver == "krylov" or s.is_operator:
         return None
-    return _krylov_plan(s, _stored_route(s), _matrix_bytes(s), f"{counted(s.n, 'sample')}.")
+    return _krylov_plan(s, s.matrix_route, s.matrix_bytes, f"{s.n:,} samples.")
 
 
 def _stored(s: KernelSizes, budget: Budget) -> Plan | None:
     """Block Lanczos on the matrix in memory: it is given, or its entries cost more than reading them."""
     size = 8 * s.n * s.n
-    if not s.precomputed:
+    if not s.is_precomputed:
         fits = 2 * size <= budget.memory
         worth = s.entry_cost > _CHEAP_ENTRY and (s.n <= _STORED_SAMPLES or s.entry_cost > _DEAR_ENTRY or s.sparse)
         if not (fits and worth):
             return None
-    reason = "the matrix is given." if s.precomputed else f"the kernel matrix takes {format_bytes(size)}."
-    return _krylov_plan(s, _stored_route(s), _matrix_bytes(s), reason)
+    reason = "the matrix is given." if s.is_precomputed else f"the kernel matrix takes {format_bytes(size)}."
+    return _krylov_plan(s, s.matrix_route, s.matrix_bytes, reason)
 
 
 def _one_exact_pass(s: KernelSizes, budget: Budget) -> Plan | None:
@@ -332,7 +327,7 @@ def _one_exact_pass(s: KernelSizes, budget: Budget) -> Plan | None:
         "The components come from landmarks and one pass over the kernel matrix; see certificate_.",
         remedies=[Remedy("max_iter", 100)],
     )
-    return replace(_landmarks(s._replace(refine=1), budget, reason), warning=warning)
+    return replace(_landmarks(replace(s, refine=1), budget, reason), warning=warning)
 
 
 def _landmarks_alone(s: KernelSizes, budget: Budget) -> Plan | None:
@@ -357,37 +352,22 @@ def _matrix_free(s: KernelSizes, budget: Budget) -> Plan | None:
     return _krylov_plan(s, "matrix-free", recomputed, reason)
 
 
-_OPTIONS: tuple[Callable[[KernelSizes, Budget], Plan | None], ...] = (
-    _feature_side,
-    _lapack,
-    _features,
-    _in_cache,
-    _stored,
-    _one_exact_pass,
-    _landmarks_alone,
-    _matrix_free,
-)
-_REQUESTED = (_requested_landmarks, _requested_dense)
+_Option = Callable[[KernelSizes, Budget], Plan | None]
+_REQUESTED: tuple[_Option, ...] = (_requested_landmarks, _requested_dense)
+_LARGE: tuple[_Option, ...] = (_in_cache, _stored, _one_exact_pass, _landmarks_alone, _matrix_free)
+_MATRIX: tuple[_Option, ...] = (_lapack, *_LARGE)
+_FEATURES: tuple[_Option, ...] = (_feature_side, _lapack, _features, *_LARGE)
 
 
 # ---------------------------------------------------------------------- plans
 
 
-def _stored_route(s: KernelSizes) -> str:
-    return "precomputed" if s.precomputed else "stored"
-
-
-def _matrix_bytes(s: KernelSizes) -> int:
-    """Of the stored matrix, and of samples as they are prepared for it."""
-    return 0 if s.precomputed else s.copied + 8 * s.n * s.n + s.prepared
-
-
 def _dense(s: KernelSizes, reason: str) -> Plan:
-    by_features = s.use_features and not s.far_wider
-    making = s.copied + s.feature_bytes + 8 * s.n * s.n if by_features else _matrix_bytes(s)
+    route, making = s.matrix_route, s.matrix_bytes
+    if s.features is not None and not s.wide_features:
+        route, making = "features", s.copied + s.features.stored_bytes + 8 * s.n * s.n
     squares = 8 * s.n * s.n  # the centered matrix, in addition to what LAPACK takes
     memory = _BUFFERS + making + squares + _DENSE.memory(s.n, s.wanted)
-    route = "features" if by_features else _stored_route(s)
     return Plan(route, _DENSE, memory, reason, s.tol or IN_MEMORY_TOL, 1, _DENSE.flops(s.n, s.wanted))
 
 
