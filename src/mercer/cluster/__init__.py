@@ -5,6 +5,7 @@ from mercer.cluster.dask_dataset import DaskDataset, open_collection
 from mercer.cluster.distributed_gram import DistributedGram
 from mercer.cluster.executor import Executor, active_client
 from mercer.cluster.lazy import lazy_fit_transform, lazy_transform
+from mercer.cluster.parquet import distribute
 
 __all__ = [
     "DaskDataset",
@@ -12,6 +13,7 @@ __all__ = [
     "Executor",
     "active_client",
     "connect",
+    "distribute",
     "lazy_fit_transform",
     "lazy_transform",
     "open_collection",

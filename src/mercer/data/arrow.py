@@ -3,8 +3,9 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import unquote
 
 import numpy as np
@@ -310,13 +311,31 @@ class ParquetReader(TableReader):
         return f"{printable(self.files[i])}, row index {row - int(self._starts[i])}"
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        target = pa.schema([self.schema.field(name) for name in columns])
-        for i, file in enumerate(self.files):
-            present = set(self._schemas[file].names)
-            stored = [name for name in columns if name in present]
-            with reading(file), pq.ParquetFile(file, buffer_size=_WINDOW, pre_buffer=False) as opened:
-                for batch in opened.iter_batches(BATCH_ROWS, columns=stored, use_threads=False):
-                    yield batch if batch.schema == target else self._complete(batch, i, target)
+        for i in range(len(self.files)):
+            yield from self.file_batches(i, columns)
+
+    def file_batches(
+        self, i: int, columns: Sequence[str], row_groups: Sequence[int] | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Rows of one file, or of some of its row groups."""
+        target, file = pa.schema([self.schema.field(name) for name in columns]), self.files[i]
+        present = set(self._schemas[file].names)
+        stored = [name for name in columns if name in present]
+        with reading(file), pq.ParquetFile(file, buffer_size=_WINDOW, pre_buffer=False) as opened:
+            for batch in opened.iter_batches(BATCH_ROWS, row_groups=row_groups, columns=stored, use_threads=False):
+                yield batch if batch.schema == target else self._complete(batch, i, target)
+
+    def row_groups(self) -> list[list[int]]:
+        """Rows of each row group of each file."""
+        return [[f.row_group(i).num_rows for i in range(f.num_row_groups)] for f in self._metadata.values()]
+
+    def for_workers(self) -> Self:
+        """A copy that reads in any working folder, without the metadata of the files, which may be large."""
+        made = copy(self)
+        made.path, made.files = self.path.absolute(), [file.absolute() for file in self.files]
+        made._schemas = {file.absolute(): schema for file, schema in self._schemas.items()}
+        made._metadata = {}
+        return made
 
     def _complete(self, batch: pa.RecordBatch, file: int, target: pa.Schema) -> pa.RecordBatch:
         """The batch with the keys of its folders, in the types that all files share."""
@@ -432,7 +451,7 @@ class ArrowDataset(Dataset):
         held = sum(column.nbytes for column in roles.metadata.columns.values())
         self.reading_bytes = reader.reading_bytes(roles.features) + held
         reader.check_memory(roles.features, self.reading_bytes)
-        self.reader, self._columns, self._stamp = reader, roles.features, reader.fingerprint()
+        self.reader, self.columns, self._stamp = reader, roles.features, reader.fingerprint()
         self.shape = reader.num_rows, len(roles.features)
         self.dtype = float_dtype(reader.schema, roles.features)
         self.nbytes = self.shape[0] * self.shape[1] * self.dtype.itemsize
@@ -449,7 +468,7 @@ class ArrowDataset(Dataset):
             self._check_unchanged(start)
 
     def _matrices(self) -> Iterator[NDArray]:
-        return (to_matrix(batch, self._columns, self.dtype) for batch in self.reader.batches(self._columns))
+        return (to_matrix(batch, self.columns, self.dtype) for batch in self.reader.batches(self.columns))
 
     def _check_unchanged(self, n_rows: int) -> None:
         if n_rows != self.shape[0] or self.reader.fingerprint() != self._stamp:
