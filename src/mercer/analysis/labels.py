@@ -42,3 +42,11 @@ def are_classes(labels: NDArray) -> bool:
     with np.errstate(invalid="ignore"):  # a comparison with integers, which huge numbers are not
         kind = type_of_target(labels)
     return kind in ("binary", "multiclass") and len(np.unique(labels)) <= _MANY_CLASSES
+
+
+def one_hot(labels: NDArray) -> NDArray:
+    """A column of 0 and 1 for each class."""
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) > max(_MANY_CLASSES, len(labels) // 2):
+        raise DataError(f"y has {len(classes):,} different labels for {len(labels):,} rows: ids rather than classes.")
+    return np.asarray(np.eye(len(classes))[codes.ravel()])

@@ -372,7 +372,7 @@ def fit_batch(model: Any, X: Any, sample_weight: Any, rng: Generator) -> None:
     if state is None:
         kernel = model._kernel()
         check_options(model, kernel)
-        kernel = kernel.resolve(data, rng, weights)
+        kernel = model._resolve(kernel, data, weights, rng)
         t = training(data, weights, kernel, given, sample_weight)
         fit_landmarks(model, t, kernel, plan_landmarks(model, data, kernel, "rows come in batches."), rng)
         return

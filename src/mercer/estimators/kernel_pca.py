@@ -87,7 +87,8 @@ class KernelPCA(Estimator):
         object, or a function of two samples.
     gamma : float, "median", "cv" or None, default=None
         Parameter of named kernels that have one. None: 1/n_features. "median": one over the median distance of
-        the rows, in the sense of the kernel. "cv": the value whose components reconstruct held-out rows best.
+        the rows, in the sense of the kernel. "cv": the value whose components reconstruct held-out rows best
+        (see Notes). Kernel objects have a gamma of their own.
     degree : float, default=3
         Degree of "poly".
     coef0 : float, default=1
@@ -192,6 +193,11 @@ class KernelPCA(Estimator):
     which is recomputed tile by tile in each pass if its entries are cheap. Kernels with few exact features, such
     as the linear one, are solved on the side of the features. Cost: about ten passes of n²/2 kernel evaluations
     and n² multiplications for each column.
+
+    ``gamma="cv"`` compares 15 values, from 0.01 to 100 over the median distance, by 5-fold cross-validation on at most
+    1,000 rows. If there are more, rows are drawn with probabilities proportional to `sample_weight`; otherwise each row
+    of positive weight counts once. Rows are reconstructed from `n_components` scores, or from 10 if that is not an
+    integer.
 
     References
     ----------
@@ -382,7 +388,7 @@ class KernelPCA(Estimator):
     def _fit(self, data: Dataset, sample_weight: Any) -> NDArray | None:
         """Find the components; returns the scores of the training samples unless some have weight zero."""
         given, rng = data, lazy_generator(self.random_state)
-        data, weights, kernel, feature_map = self._prepare(data, sample_weight, rng)
+        data, weights, kernel, feature_map = self._prepare(data, sample_weight, rng, search=True)
         plan = plan_kernel_pca(self, data, kernel, feature_map)
         if plan.warning is not None:
             warn(plan.warning)
@@ -449,9 +455,12 @@ class KernelPCA(Estimator):
             warn(text, category=NotConvergedWarning, remedies=[Remedy("max_iter", 2 * certificate.n_passes)])
 
     def _prepare(
-        self, data: Dataset, sample_weight: Any, rng: Callable[[], np.random.Generator]
+        self, data: Dataset, sample_weight: Any, rng: Callable[[], np.random.Generator], *, search: bool = False
     ) -> tuple[Dataset, NDArray | None, Kernel, FeatureMap | None]:
-        """Samples of positive weight, scaled if that is wanted; their weights, kernel and features."""
+        """Samples of positive weight, scaled if that is wanted; their weights, kernel and features.
+
+        Without `search`, gamma="cv" is None, for plans.
+        """
         kernel = self._kernel()
         check_options(self, kernel)
         if kernel.input_kind != "precomputed":
@@ -460,7 +469,7 @@ class KernelPCA(Estimator):
             data, weights = self._apply_matrix_weight(data, sample_weight)
         if self.standardize:
             data = standardized(self, data, weights, self.resources().threads)
-        kernel = kernel.resolve(data, rng, weights)
+        kernel = self._resolve(kernel, data, weights, rng) if search else kernel.resolve(data, rng, weights)
         if uses_landmarks(self) or kernel.input_kind == "precomputed":
             return data, weights, kernel, None
         by_shape = data.kind == "vectors" and not data.in_memory and not data.is_sparse
@@ -591,17 +600,18 @@ class KernelPCA(Estimator):
 
     def _kernel(self) -> Kernel:
         """The requested kernel; what is left to the data is open."""
-        if isinstance(self.gamma, str) and self.gamma == "cv" and isinstance(self.kernel, str):
-            raise ParameterError(
-                "gamma",
-                "cv",
-                "a number, None or 'median'",
-                message='gamma="cv" is not available in this version.',
-                remedies=[Remedy("gamma", "median")],
-            )
-        return get_kernel(
-            self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0, params=self.kernel_params
-        )
+        gamma = None if self.gamma == "cv" else self.gamma
+        return get_kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0, params=self.kernel_params)
+
+    def _resolve(
+        self, kernel: Kernel, data: Dataset, weights: NDArray | None, rng: Callable[[], np.random.Generator]
+    ) -> Kernel:
+        """The kernel with numbers for all parameters; gamma="cv" is searched for."""
+        if self.gamma == "cv" and isinstance(self.kernel, str) and isinstance(kernel, GammaMixin):
+            from mercer.analysis.tuning import search_bandwidth
+
+            kernel = search_bandwidth(kernel, data, weights, self.n_components, rng(), self.resources(), self.progress)
+        return kernel.resolve(data, rng, weights)
 
     def _gamma(self, kernel: Kernel, n_features: int) -> float:
         """γ of the kernel; of a kernel without one, what it would have been."""
@@ -1028,7 +1038,7 @@ class KernelPCA(Estimator):
         kind = self._kernel_kind if known else "vectors"
         tags.input_tags.pairwise = kind == "precomputed"
         tags.array_api_support = kind in ("vectors", "any")
-        if known and self.gamma != "cv":
+        if known:
             tags.input_tags.positive_only = self._kernel().non_negative
         return tags
 
