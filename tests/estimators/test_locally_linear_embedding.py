@@ -340,13 +340,23 @@ def test_landmarks_stand_in_where_the_memory_does_not_suffice():
 
 
 def test_the_number_of_neighbors_is_that_of_the_first_edition():
-    for X, method in ((sheet(324), "standard"), (roll(600)[0], "ltsa"), (load_digits().data[:500], "standard")):
+    for X, method in ((sheet(324), "standard"), (roll(600)[0], "ltsa"), (load_digits().data[:700], "standard")):
         model, first = fit(X, n_neighbors="auto", method=method), old(X, n_neighbors="auto", method=method)
         assert model.n_neighbors_ == first.n_neighbors_
         assert model.n_neighbors_reason_.startswith(f"n_neighbors={model.n_neighbors_}: the smallest of")
         if not model.certificate_.clusters:
             again = fit(X, n_neighbors=model.n_neighbors_, method=method)
             assert distance(model.embedding_, again.embedding_) < 1e-6
+
+
+@pytest.mark.parametrize("n", [500, 1797])
+def test_a_chosen_number_of_neighbors_determines_the_embedding(n):
+    """With 5 or 6 neighbors there are closed groups among the first 500 digits, and two components among all."""
+    X = load_digits().data[:n]
+    assert fit(X, n_neighbors=6).certificate_.caveats
+    model = fit(X, n_neighbors="auto")
+    assert model.n_neighbors_ > 6 and model.certificate_.certified and not model.certificate_.caveats
+    assert (n > 1000) == ("With all rows, n_neighbors=8 leaves fewer connected" in model.n_neighbors_reason_)
 
 
 @pytest.mark.parametrize(

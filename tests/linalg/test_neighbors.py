@@ -99,7 +99,7 @@ def test_gram_matrices_are_those_of_differences(name):
     space = SPACES[name](X)
     indices = space.nearest(5).indices
     Z = X[indices] - X[:, None]
-    G = space.gram(np.arange(50), indices) * space.scale**2
+    G = space.gram_at(space.samples[:50], indices) * space.scale**2
     np.testing.assert_allclose(G, Z @ Z.transpose(0, 2, 1), atol=1e-10)
 
 
@@ -208,7 +208,7 @@ def test_integer_distances_are_squared_in_float64():
     space = DistanceMatrix(D)
     found = space.nearest(2)
     np.testing.assert_array_equal(found.distances[5], [1e9, 1e9])
-    G = space.gram(np.array([5]), np.array([[4, 6]])) * space.scale**2
+    G = space.gram_at(space.samples[5:6], np.array([[4, 6]])) * space.scale**2
     np.testing.assert_allclose(G[0], [[1e18, -1e18], [-1e18, 1e18]])
 
 

@@ -117,6 +117,10 @@ class NeighborGraph:
         is_open[labels[(labels[self.indices] != labels[:, None]).any(axis=1)]] = True
         return np.sort(np.bincount(labels)[~is_open])[::-1]
 
+    def n_null_vectors(self, method: str) -> int:
+        """Number of connected components, or for "standard" of closed groups: each has a null vector of its own."""
+        return len(self.closed_groups) if method == "standard" else int(self.connected_components.max()) + 1
+
     @property
     def covering_indices(self) -> NDArray:
         """Neighbors, where a sample that is not a neighbor of any other is the last one of its own.
@@ -446,8 +450,8 @@ def choose_n_neighbors(
 
     With few neighbors the graph is disconnected, or weights leave coordinates open; with many, neighborhoods reach
     across to other parts of a manifold. Both show in the embedding, as a loss of trustworthiness or continuity (Venna
-    and Kaski 2001). Among the numbers whose graph has the fewest connected components, this is the smallest whose mean
-    of both is within 0.002 of the best, and so is that of the next larger one.
+    and Kaski 2001). Among the numbers whose graph has the fewest connected components, or closed groups, this is the
+    smallest whose mean of both is within 0.002 of the best, and so is that of the next larger one.
     """
     distinct = np.sort(np.unique(space.groups(), return_index=True)[1])
     space = space if len(distinct) == space.n else space.take(distinct)
@@ -469,7 +473,7 @@ def choose_n_neighbors(
     best = max(whole, key=lambda i: found[i][1])
     good = [i for i in whole if found[i][1] >= found[best][1] - _PLATEAU]
     chosen = next((i for i in good if i + 1 in good), best)
-    parts = "a connected graph" if fewest == 1 else f"no more than {fewest:,} connected components"
+    parts = "a connected graph" if fewest == 1 else f"no more than {fewest:,} connected components or closed groups"
     return tried[chosen], (
         f"n_neighbors={tried[chosen]}: the smallest of {tried[0]} to {tried[-1]} with {parts} that preserves "
         f"neighborhoods as well as larger ones (mean of trustworthiness and continuity {found[chosen][1]:.3f}, best "
@@ -480,12 +484,12 @@ def choose_n_neighbors(
 def _judge(
     graph: NeighborGraph, ranks: NDArray, method: Method, rng: Any, tol: float, n_threads: int
 ) -> tuple[int, float]:
-    """The number of connected components, and how well an embedding of the largest one preserves neighborhoods."""
-    labels = graph.connected_components
-    members, count = np.flatnonzero(labels == 0), int(labels.max()) + 1
+    """The number of null vectors, and how well an embedding of the largest component preserves neighborhoods."""
+    labels, count = graph.connected_components, graph.n_null_vectors(method.name)
+    members = np.flatnonzero(labels == 0)
     if len(members) <= max(3 * _JUDGED, method.n_components + 1):
         return count, 0.0
-    if count > 1:
+    if len(members) < len(labels):
         inside = np.searchsorted(members, graph.indices[members]).astype(np.int32)
         graph = NeighborGraph(graph.space.take(members), inside, graph.distances[members])
         ranks = np.argsort(np.argsort(ranks[np.ix_(members, members)], axis=1), axis=1).astype(np.int32)
@@ -493,6 +497,16 @@ def _judge(
     solver = DenseBottom() if small else ShiftInvert("dense", tol, n_threads=n_threads)
     M = build_alignment(graph, method, small, n_threads)
     return count, _preserved_neighbors(ranks, solver.solve(M, method.n_components, rng).vectors)
+
+
+def connecting_n_neighbors(space: NeighborSpace, method: str, k: int, n_threads: int = 1) -> int:
+    """The smallest number of neighbors, from k on, that leaves the fewest components of all samples."""
+    found = space.nearest(min(max(k, _LADDER[-1]), space.n - 1), n_threads)
+    tried = [k, *(more for more in _LADDER if k < more < space.n)]
+    if not found.distances[:, k - 1].all():  # duplicates would be merged first
+        return k
+    graphs = (NeighborGraph(space, found.indices[:, :count], found.distances[:, :count]) for count in tried)
+    return tried[int(np.argmin([graph.n_null_vectors(method) for graph in graphs]))]
 
 
 def _preserved_neighbors(ranks: NDArray, Y: NDArray) -> float:

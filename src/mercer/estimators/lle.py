@@ -29,6 +29,7 @@ from mercer.estimators._local_embedding import (
     check_embedding,
     choose_landmarks,
     choose_n_neighbors,
+    connecting_n_neighbors,
     extend,
     extend_to_all,
     warn_if_indefinite,
@@ -78,7 +79,8 @@ class LocallyLinearEmbedding(Estimator):
     ----------
     n_neighbors : int or "auto", default=5
         Number of neighbors. "auto": of some numbers from 4 to 40, the smallest whose graph has the fewest connected
-        components and whose embedding of up to 1,000 rows preserves neighborhoods as well as larger ones do.
+        components, also with all rows, and whose embedding of up to 1,000 rows preserves neighborhoods as well as
+        larger ones do.
     n_components : int, default=2
         Number of coordinates.
     reg : float, default=1e-3
@@ -308,6 +310,8 @@ default="euclidean"
                 problem = replace(problem, n_neighbors=k)
                 plan = plan_lle(problem, budget)
             space, landmarks, plan = self._samples_to_embed(data, metric, problem, plan, rng, budget)
+            if self.n_neighbors == "auto" and space.n > _CHOOSING_SAMPLES:
+                problem = self._connected(space, problem, budget.threads)
             graph = NeighborGraph.build(space, problem.n_neighbors, budget.threads, progress)
             if self.on_disconnected == "raise" and (defects := graph.defects(self.method)):
                 raise DataError(defects[0].summary, remedies=defects[0].remedies)
@@ -481,6 +485,13 @@ default="euclidean"
         some = np.sort(rng().choice(n, size=min(_CHOOSING_SAMPLES, most + 1), replace=False))
         space = self._space(data, some, metric, rng)
         return choose_n_neighbors(space, method, most, rng, self.tol or DEFAULT_TOL, n_threads)
+
+    def _connected(self, space: NeighborSpace, problem: LLEProblem, n_threads: int) -> LLEProblem:
+        """The problem with more neighbors if those chosen for some samples leave more components of all of them."""
+        few, k = problem.n_neighbors, connecting_n_neighbors(space, self.method, problem.n_neighbors, n_threads)
+        if k > few:
+            self.n_neighbors_reason_ += f" With all rows, n_neighbors={k} leaves fewer connected components."
+        return replace(problem, n_neighbors=k)
 
     # ------------------------------------------------------------------ new samples
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from mercer.linalg.neighbors import NeighborSpace
-from mercer.linalg.tiles import in_rounds
 from mercer.numerics.blocking import slices
 from mercer.numerics.rounding import TINY
+from mercer.numerics.threads import in_rounds
 
 _EPS = float(np.finfo(float).eps)
 _BLOCK_ENTRIES, _FEWEST_SAMPLES = 250_000, 8  # of coordinates or Gram matrices that stay in the cache
@@ -161,8 +161,8 @@ def alignment_matrix(
     """
     n = len(indices)
     if method == "standard":
-        w = map_neighborhoods(space, indices, partial(local_weights, reg=reg), n_threads, progress)
-        return _standard_matrix(w, indices, dense)
+        weights = _over_blocks(space, indices, lambda rows, G: local_weights(G, reg), n_threads, progress)
+        return _standard_matrix(np.concatenate(list(weights)), indices, dense)
     members = indices
     if method == "modified":
         ratios = map_neighborhoods(space, indices, partial(outside_ratios, d=n_components), n_threads)
@@ -207,11 +207,9 @@ def map_neighborhoods(
     indices: NDArray,
     function: Callable[[NDArray], NDArray],
     n_threads: int = 1,
-    progress: Any = None,
 ) -> NDArray:
     """function(G) of all neighborhoods, block by block."""
-    found = list(_over_blocks(space, indices, lambda rows, G: function(G), n_threads, progress))
-    return found[0] if len(found) == 1 else np.concatenate(found)
+    return np.concatenate(list(_over_blocks(space, indices, lambda rows, G: function(G), n_threads, None)))
 
 
 def neighborhood_rows(k: int, width: int) -> int:
@@ -226,7 +224,7 @@ def _over_blocks(
     blocks = slices(len(indices), neighborhood_rows(indices.shape[1], space.width))
 
     def work(rows: slice) -> Any:
-        return function(rows, space.gram(np.arange(rows.start, rows.stop), indices[rows]))
+        return function(rows, space.gram_at(space.samples[rows], indices[rows]))
 
     return in_rounds(work, blocks, n_threads, _BLOCKS_PER_ROUND, progress)
 

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.linalg.eigen import Eigenpairs, Solver, rounding_floor
+from mercer.linalg.eigen import Eigenpairs, Solver, deflate, rounding_floor
 from mercer.linalg.operators import SymmetricOperator
 from mercer.numerics.rounding import TINY, column_norms, norm
 
@@ -226,12 +226,6 @@ def probe_outside(pairs: Eigenpairs, probes: Probes, product_error: float) -> Ou
         error = unsure + residual * float(column_norms(inside).max(initial=0.0)) / step
     _, seen, direction = _ritz(chain[:-1], chain[1:], probes.steps)
     return Outside(bound, seen, direction, hidden)
-
-
-def deflate(V: NDArray, U: NDArray) -> NDArray:
-    """The part of V orthogonal to U; twice, as the first is off by rounding."""
-    V = V - U @ (U.T @ V)
-    return V - U @ (U.T @ V)
 
 
 def _ritz(columns: list[NDArray], products: list[NDArray], steps: NDArray) -> tuple[float, float, NDArray]:

@@ -165,6 +165,12 @@ def rounding_floor(n: int, size: float) -> float:
     return float(8 * UNIT * np.sqrt(n) * abs(size))
 
 
+def deflate(V: NDArray, U: NDArray) -> NDArray:
+    """The part of V orthogonal to U; twice, as the first is off by rounding."""
+    V = V - U @ (U.T @ V)
+    return V - U @ (U.T @ V)
+
+
 def column_signs(vectors: NDArray) -> NDArray:
     """±1 for each column, which makes its entry of largest modulus positive."""
     n_columns = vectors.shape[1]

@@ -23,7 +23,6 @@ from scipy.spatial.distance import cdist
 from mercer.data.dataset import ArrayDataset
 from mercer.errors import DataError
 from mercer.kernels.base import Kernel, PreparedKernel
-from mercer.linalg.tiles import in_rounds
 from mercer.numerics.blocking import slices
 from mercer.numerics.distances import (
     Screen,
@@ -37,6 +36,7 @@ from mercer.numerics.distances import (
     unit_rows,
 )
 from mercer.numerics.rounding import power_of_two
+from mercer.numerics.threads import in_rounds
 from mercer.storable import storable
 
 _TREE_FEATURES, _TREE_FEATURES_OF_MANY, _MANY = 8, 15, 50_000  # a tree pays up to so many features, or with many rows
@@ -64,9 +64,9 @@ class NeighborSpace(ABC):
     samples
         The samples in the form that the space computes with.
     scale : float
-        Length of one unit of `gram`, in the units of the input.
+        Square root of one unit of `gram_at`, in the units of the input.
     width : int
-        Numbers that a neighbor takes in `gram`, for sizes of blocks.
+        Numbers that a neighbor takes in `gram_at`, for sizes of blocks.
     nbytes : int
         Memory of what the space keeps.
     """
@@ -101,10 +101,6 @@ class NeighborSpace(ABC):
     @abstractmethod
     def to_input(self) -> Any:
         """The samples, or distances, in the units of the input; of length one if only directions count."""
-
-    def gram(self, indices: NDArray, neighbors: NDArray) -> NDArray:
-        """G (b, k, k) of the neighbors (b, k) of some samples (b,)."""
-        return self.gram_at(self.samples[indices], neighbors)
 
     def prepare(self, X: Any) -> Any:
         """New samples in the form that `nearest_to` and `gram_at` take."""
@@ -500,14 +496,8 @@ class DistanceMatrix(NeighborSpace):
         """In units of `scale`, so that squares neither over- nor underflow; integers are squared in float64."""
         return np.square(np.divide(distances, self.scale, dtype=np.float64))
 
-    def gram(self, indices: NDArray, neighbors: NDArray) -> NDArray:
-        return self._gram(self.samples[indices[:, None], neighbors], neighbors)
-
     def gram_at(self, queries: NDArray, neighbors: NDArray) -> NDArray:
-        return self._gram(np.take_along_axis(queries, neighbors, 1), neighbors)
-
-    def _gram(self, seen: NDArray, neighbors: NDArray) -> NDArray:
-        seen = self._squared(seen)
+        seen = self._squared(np.take_along_axis(queries, neighbors, 1))
         between = self._squared(self.samples[neighbors[:, :, None], neighbors[:, None, :]])
         G = (seen[:, :, None] + seen[:, None, :] - between) / 2
         return (G + G.transpose(0, 2, 1)) / 2

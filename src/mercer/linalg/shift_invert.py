@@ -24,8 +24,7 @@ from scipy.linalg import blas, lapack
 from scipy.sparse.linalg import SuperLU, splu
 
 from mercer.errors import MercerError
-from mercer.linalg.completeness import deflate
-from mercer.linalg.eigen import Eigenpairs, Generator
+from mercer.linalg.eigen import Eigenpairs, Generator, deflate
 from mercer.numerics.blocking import slices
 from mercer.numerics.rounding import TINY, column_norms
 from mercer.numerics.threads import blas_threads, blas_threads_for_size, parallel
@@ -261,18 +260,11 @@ class _Factor(ABC):
         return _without_mean(self.solve(_without_mean(B)))
 
 
-def _symmetric_lu(A: Any) -> SuperLU:
-    """SuperLU with pivots on the diagonal."""
-    return splu(A, permc_spec=_ORDER, diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-
-
-def _shifted(M: Any, shift: float) -> Any:
-    """M + shift·I in CSC form."""
-    if isinstance(M, np.ndarray):
-        M = sparse.csc_array(M)
-    A = M.copy()
+def _symmetric_lu(M: Any, shift: float) -> SuperLU:
+    """SuperLU of M + shift·I with pivots on the diagonal."""
+    A = sparse.csc_array(M, copy=True)
     A.setdiag(M.diagonal() + shift)
-    return A
+    return splu(A, permc_spec=_ORDER, diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
 
 class SparseFactor(_Factor):
@@ -280,7 +272,7 @@ class SparseFactor(_Factor):
 
     def __init__(self, M: Any, shift: float, n_threads: int = 1) -> None:
         self.n, self.shift, self.n_threads = M.shape[0], shift, n_threads
-        self.lu = _symmetric_lu(_shifted(M, shift))
+        self.lu = _symmetric_lu(M, shift)
 
     def solve(self, B: NDArray) -> NDArray:
         out = np.empty(B.shape, order="F")
@@ -299,14 +291,15 @@ class DenseFactor(_Factor):
         A = M.toarray(order="C") if sparse.issparse(M) else np.array(M, dtype=np.float64, order="C")
         self.n, self.shift, self.L = len(A), shift, A
         A.flat[:: self.n + 1] += shift
+        panels = slices(self.n, _PANEL)
         with blas_threads(1):
-            for columns in slices(self.n, _PANEL):
-                self._factor_panel(columns, n_threads)
+            for i, columns in enumerate(panels):
+                self._factor_panel(columns, panels[i:], n_threads)
                 if progress:
                     progress((columns.stop / self.n) ** 3 * 0.999)
 
-    def _factor_panel(self, columns: slice, n_threads: int) -> None:
-        """Subtract what earlier columns explain, factor the block on the diagonal, divide by it."""
+    def _factor_panel(self, columns: slice, below: list[slice], n_threads: int) -> None:
+        """Subtract what earlier columns explain, factor the block on the diagonal, divide the rows below by it."""
         A, j = self.L, columns.start
 
         def update(rows: slice) -> None:
@@ -316,14 +309,13 @@ class DenseFactor(_Factor):
             found = blas.dtrsm(1.0, corner, A[rows, columns].T, lower=1).T
             A[rows, columns] = np.where(np.abs(found) < _DENORMAL, 0.0, found)
 
-        panels = [slice(j + part.start, j + part.stop) for part in slices(len(A) - j, _PANEL)]
         if j:
-            parallel(update, panels, n_threads)
+            parallel(update, below, n_threads)
         corner, failed = lapack.dpotrf(A[columns, columns], lower=1, clean=1)
         if failed:
             raise MercerError("The alignment matrix is not positive semi-definite to working precision.")
         A[columns, columns] = corner
-        parallel(divide, panels[1:], n_threads)
+        parallel(divide, below[1:], n_threads)
 
     def solve(self, B: NDArray) -> NDArray:
         """LLᵀX = B, panel by panel: LAPACK is several times slower for a few columns."""
@@ -343,16 +335,15 @@ def count_negative_pivots(M: Any, mu: float, factor: str, rng: np.random.Generat
     """
     n = M.shape[0]
     if factor == "sparse":
-        A = _shifted(M, -mu)
         try:
-            lu = _symmetric_lu(A)
+            lu = _symmetric_lu(M, -mu)
         except RuntimeError:  # a pivot is zero
             return -1, np.inf
         if not np.array_equal(lu.perm_r, lu.perm_c):  # a pivot is off the diagonal
             return -1, np.inf
         probes = rng.standard_normal((n, _PROBES))
         solved = lu.solve(probes)  # without pivoting the error may be large, and random columns show it
-        errors = column_norms(probes - A @ solved) / column_norms(solved)
+        errors = column_norms(probes - M @ solved + mu * solved) / column_norms(solved)
         return int(np.sum(lu.U.diagonal() < 0)), float(_ERROR_FACTOR * errors.max())
     A = M.toarray(order="F") if sparse.issparse(M) else np.array(M, dtype=np.float64, order="F")
     A.flat[:: n + 1] -= mu

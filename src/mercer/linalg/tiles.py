@@ -3,7 +3,7 @@
 Sums are taken in fixed order and fixed pieces, so that their bits do not depend on the number of threads.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,22 +11,12 @@ from numpy.typing import NDArray
 
 from mercer.kernels.base import PreparedKernel
 from mercer.numerics.blocking import LANES, slices
-from mercer.numerics.threads import WORTH_A_THREAD, parallel, threads_for
+from mercer.numerics.threads import WORTH_A_THREAD, in_rounds, parallel, threads_for
 
 SLAB = 512  # rows that are multiplied at once
 TILE = 256
 _STRIP = 64  # rows that are filled at once
 _UNPACKED = 1_000_000  # multiplications up to which BLAS takes a small product without copying its factors
-
-
-def in_rounds(
-    function: Callable[[Any], Any], items: Sequence[Any], n_threads: int, size: int, progress: Any = None
-) -> Iterator[Any]:
-    """function(item) for every item, by threads, `size` items at a time, with reports on the way."""
-    for first in range(0, len(items), size):
-        yield from parallel(function, items[first : first + size], n_threads)
-        if progress:
-            progress(min(1.0, (first + size) / len(items)))
 
 
 def fill_matrix(prepared: PreparedKernel, out: NDArray, n_threads: int, progress: Any = None) -> None:

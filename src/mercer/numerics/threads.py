@@ -10,7 +10,7 @@ there before.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar, copy_context
@@ -155,6 +155,16 @@ def parallel(function: Callable[[_Item], _Value], items: Iterable[_Item], n_thre
     if errors:
         raise errors[0]
     return values
+
+
+def in_rounds(
+    function: Callable[[_Item], _Value], items: Sequence[_Item], n_threads: int, size: int, progress: Any = None
+) -> Iterator[_Value]:
+    """function(item) for every item, by threads, `size` items at a time, with reports on the way."""
+    for first in range(0, len(items), size):
+        yield from parallel(function, items[first : first + size], n_threads)
+        if progress:
+            progress(min(1.0, (first + size) / len(items)))
 
 
 def threads_for(n_multiplications: float, n_threads: int) -> int:
