@@ -220,6 +220,7 @@ def test_bytes_and_str_are_never_mixed():
         {"decay": 1.1},
         {"decay": float("nan")},
         {"decay": "half"},
+        {"decay": 1e-100, "normalize": False},
         {"min_length": 4},
         {"min_length": True},
         {"normalize": "max"},

@@ -95,7 +95,7 @@ class GlobalAlignment(Kernel):
         if band is not None and (isinstance(band, bool) or not isinstance(band, Integral) or band < 1):
             raise ParameterError("triangular", band, "None or a positive integer")
 
-    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> "PreparedAlignment":
+    def prepare(self, Y: Any, *, shift: float | None = 0.0) -> "PreparedAlignment":
         series = as_series(Y)
         return PreparedAlignment(self, series, series, shift or 0.0)
 

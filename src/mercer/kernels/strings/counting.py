@@ -39,6 +39,7 @@ _MAX_NEIGHBORS = 5000  # features of one window
 _DENSE = 0.1  # density from which products of dense arrays are faster
 _EXACT = 2.0**53  # integers below are exact, and so are their sums and products
 _USUAL_ALPHABET = 26  # symbols of an alphabet that is not known yet, for plans
+_SMALLEST_WEIGHT = 1e-100  # squares of weights and products of counts do not over- or underflow
 _POSITION = 1 << 21  # more than there are code points
 
 
@@ -89,7 +90,7 @@ class CountingKernel(Kernel):
         """One column for every feature of these strings, if there are not too many."""
         return NgramFeatureMap.fit(self, strings)
 
-    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> PreparedKernel:
+    def prepare(self, Y: Any, *, shift: float | None = 0.0) -> PreparedKernel:
         strings = check_strings(Y)
         features = self._features(strings)
         if features is None:
@@ -302,6 +303,8 @@ class Spectrum(CountingKernel):
             raise ParameterError("weights", weights, f"a tuple with a number for {which}")
         for i, weight in enumerate(weights):
             check_positive(f"weights[{i}]", weight, zero=True)
+            if weight and not _SMALLEST_WEIGHT <= weight <= 1 / _SMALLEST_WEIGHT:
+                raise ParameterError(f"weights[{i}]", weight, "0 or from 1e-100 to 1e100")
         if not any(weights):
             raise ParameterError("weights", weights, "positive for at least one length")
 

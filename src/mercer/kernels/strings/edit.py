@@ -55,7 +55,7 @@ class EditDistance(Kernel):
     def diag(self, X: Any) -> NDArray:
         return np.ones(len(check_strings(X)))
 
-    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> PreparedKernel:
+    def prepare(self, Y: Any, *, shift: float | None = 0.0) -> PreparedKernel:
         strings = check_strings(Y)
         return PreparedEdits(self, strings, strings, shift)
 

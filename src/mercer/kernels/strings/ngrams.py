@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mercer.budget import require_memory
+from mercer.budget import memory_in_context, require_memory
 from mercer.compat.optional import import_optional
 from mercer.data.conversion import as_strings
 from mercer.errors import DataError
@@ -27,11 +27,14 @@ if TYPE_CHECKING:
 Strings = Sequence[Any] | NDArray
 UNKNOWN = -1
 _PIECE = 1 << 19  # features that are counted at once
+_FEATURE_BYTES = 256  # of memory for each of them
 COUNT_BYTES = 32  # of a count in a column while blocks of them are put together
+_UNARY_BYTES = 72  # of a one in a column of `counts="min"`
 _CHARACTER_BYTES = 12  # of a character while it is encoded
 _TOKEN_BYTES = 72  # of a token in a list and as an object
 _WINDOW_BYTES = 64  # of an n-gram that is counted
 _MERGE_BYTES = 64  # of an n-gram while two vocabularies are merged
+_WAITING_BYTES = 56  # of an n-gram and its counts while pieces wait for others
 
 
 # --------------------------------------------------------------------------------------- strings as numbers
@@ -339,7 +342,8 @@ class NgramFeatureMap(FeatureMap):
             nonlocal nnz
             for group in _groups(kernel, strings):
                 counted = _count(kernel, strings[group], token_ids)
-                nnz += sum(matrix.nnz for part in counted for matrix in part.matrices.values())
+                matrices = [matrix for part in counted for matrix in part.matrices.values()]
+                nnz += sum(int(m.data.sum()) if kernel.counts == "min" else m.nnz for m in matrices)
                 yield [NgramColumns.from_counts(part, kernel.counts == "min") for part in counted]
 
         columns = _merge_all(found())
@@ -383,6 +387,9 @@ class NgramFeatureMap(FeatureMap):
         kernel, known = self.kernel, []
         squared_norms, unary = np.zeros(len(strings)), self.kernel.counts == "min"
         counted = _count(kernel, strings, dict(self.token_ids))  # a copy: words of new strings are not remembered
+        if unary:
+            n_ones = sum(matrix.data.sum() for part in counted for matrix in part.matrices.values())
+            require_memory(_UNARY_BYTES * n_ones, "The n-gram counts of the strings")
         for part, columns in zip(counted, self.columns, strict=True):
             places = part.vocabulary.translate_to(columns.vocabulary)
             for length, matrix in part.matrices.items():
@@ -408,10 +415,15 @@ def _groups(kernel: "CountingKernel", strings: NDArray) -> list[slice]:
     most = np.array([kernel._max_features(length) for length in distinct.tolist()], dtype=np.float64)
     most = most[which.reshape(-1)]
     total = np.cumsum(most)
-    if not len(total) or total[-1] <= _PIECE:
+    piece = _features_at_once()
+    if not len(total) or total[-1] <= piece:
         return [slice(0, len(strings))]
-    bounds = np.flatnonzero((np.diff(total // _PIECE) > 0) | (most[:-1] > _PIECE)) + 1
+    bounds = np.flatnonzero((np.diff(total // piece) > 0) | (most[:-1] > piece)) + 1
     return [slice(start, stop) for start, stop in pairwise([0, *bounds.tolist(), len(strings)])]
+
+
+def _features_at_once() -> int:
+    return max(1000, min(_PIECE, memory_in_context() // _FEATURE_BYTES))
 
 
 def _count(kernel: "CountingKernel", strings: NDArray, token_ids: dict[Any, int]) -> list[NgramCounts]:
@@ -420,7 +432,7 @@ def _count(kernel: "CountingKernel", strings: NDArray, token_ids: dict[Any, int]
     encoded = kernel._encode(strings, token_ids)
     n_symbols, window = len(encoded.codes), kernel._window
     work = kernel._max_features(n_symbols) + window * n_symbols / 8  # columns, and levels of the vocabulary
-    n_starts = max(1000, int(_PIECE * n_symbols / max(work, 1)))
+    n_starts = max(1000, int(_features_at_once() * n_symbols / max(work, 1)))
     if len(strings) > 1 or not window or n_symbols <= n_starts:
         return kernel._count(encoded)
 
@@ -437,6 +449,7 @@ def _merge_all(found: Iterator[list[Any]]) -> list[Any]:
     waiting: list[list[Any]] = []
     for piece in found:
         waiting.append(piece)
+        require_memory(_WAITING_BYTES * sum(map(_size, waiting)), "The distinct n-grams of the strings")
         while len(waiting) > 1 and _size(waiting[-2]) <= 2 * _size(waiting[-1]):
             waiting[-2:] = [_merge(*waiting[-2:])]
     while len(waiting) > 1:
@@ -459,7 +472,6 @@ def _in_columns(counted: Any, places: NDArray, widths: NDArray, unary: bool) -> 
     indptr, columns, data = offsets_of(known)[counted.indptr], columns[known], counted.data[known]
     if unary:
         times = np.minimum(data.astype(np.int64), widths[columns])
-        require_memory(COUNT_BYTES * times.sum(), "The n-gram counts of the strings")
         first = offsets_of(widths)[columns]
         steps = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
         indptr, columns, data = offsets_of(times)[indptr], np.repeat(first, times) + steps, np.ones(int(times.sum()))

@@ -59,9 +59,11 @@ _MAX_ENUMERATED = 200_000  # of a single string
 _MAX_COMPLETE = 20_000  # columns of all subsequences that an alphabet can spell
 _ENUMERATE_COST, _FOLLOW_COST = 120.0, 12.0  # nanoseconds of a subsequence, and of a prefix and symbol
 _FOLLOWED = 1 << 18  # prefixes and symbols that are followed at once
+_FOLLOWED_BYTES = 32  # of a character while strings are encoded
 _CELLS = 1 << 15  # pairs of symbols that are compared at once: they stay in the cache of a core
 _BY_PRODUCT = 120  # symbols up to which a product with a matrix is faster than a filter
 _ALWAYS_PADDED = 8  # symbols that a string may be padded by, however short it is
+_SMALLEST = 1e-280  # value of one adjacent subsequence
 _MAX_STEPS = 3e10  # for one pair of strings or one string: minutes
 _PADDING = -1, -2  # of left and right strings: equal to nothing
 
@@ -118,6 +120,8 @@ class Subsequence(CountingKernel):
         if not isinstance(self.decay, Real) or isinstance(self.decay, bool) or not 0 < self.decay <= 1:
             raise ParameterError("decay", self.decay, "a number above 0 and at most 1")
         check_normalize(self.normalize)
+        if self.normalize is False and float(self.decay) ** (2 * self.lengths[0]) < _SMALLEST:
+            raise ParameterError("decay", self.decay, "larger without normalization, or all values underflow")
 
     @property
     def lengths(self) -> range:
@@ -285,6 +289,7 @@ class SubsequenceFeatureMap(NgramFeatureMap):
         kernel, alphabet = self.kernel, self.columns[0].vocabulary.levels[0]
         n_prefixes = max([1, *(size for part in self.columns for size in part.vocabulary.sizes[:-1])])
         check_length(kernel, n_prefixes, strings, ["."])
+        require_memory(_FOLLOWED_BYTES * sum(map(len, strings)), "The characters of the strings")
         places = [find(alphabet, codes) for codes in split_strings(encode_characters(strings))]
         by_pairs = [i for i, symbols in enumerate(places) if not self._is_complete or UNKNOWN in symbols]
         norms_by_pairs = kernel._squared_norms(strings[by_pairs])  # first: it rejects strings that take minutes

@@ -211,7 +211,7 @@ class TableKernel(Kernel):
 
     # ------------------------------------------------------------------ values
 
-    def prepare(self, Y: Any, *, shift: float | None = 0.0, dtype: Any = np.float64) -> "PreparedTable":
+    def prepare(self, Y: Any, *, shift: float | None = 0.0) -> "PreparedTable":
         blocks = self.blocks(Y)
         prepared = [block.kernel.prepare(block.samples) for block in blocks]
         return PreparedTable(self, blocks, blocks, prepared, shift or 0.0)
