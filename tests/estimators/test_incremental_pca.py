@@ -60,6 +60,21 @@ def test_sparse_and_single_precision_batches(X, container):
     assert model.components_.dtype == given.dtype
 
 
+@pytest.mark.parametrize("sketch_size", [None, 8])
+@pytest.mark.parametrize("n_rows", [1, 2, 3])
+def test_single_precision_attributes_lie_in_their_intervals(X, n_rows, sketch_size):
+    batches = [X[start : start + 20 * n_rows].astype(np.float32) for start in range(0, 600, 200)]
+    model = IncrementalPCA(3, sketch_size=sketch_size)
+    for batch in batches:
+        model.partial_fit(batch)
+    for model in (model, IncrementalPCA(3, sketch_size=sketch_size).fit(np.concatenate(batches))):
+        found = model.explained_variance_.astype(np.float64) * (60 * n_rows - 1)
+        assert model.explained_variance_.dtype == np.float32
+        assert np.all(model.certificate_.lower <= found) and np.all(found <= model.certificate_.upper)
+        spectrum, ratio = model.spectrum(), model.explained_variance_ratio_.astype(np.float64)
+        assert np.all(spectrum.ratio_lower <= ratio) and np.all(ratio <= spectrum.ratio_upper)
+
+
 def test_weights_count_rows(X):
     weights = np.random.default_rng(0).integers(0, 4, size=len(X))
     model = in_batches(IncrementalPCA(3), X, [200, 400], weights)

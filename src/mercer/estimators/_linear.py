@@ -82,7 +82,8 @@ class LinearEstimator(Estimator):
         self.n_components_, self.n_samples_, self.total_variance_ = len(variances), moments.n_samples, float(total)
         self.noise_variance_ = float(dropped / max(1, found.n_possible - len(variances)))
         self.plan_ = found.plan
-        self.certificate_ = found.certificate.for_attributes(unit, UNIT_SINGLE if dtype == np.float32 else UNIT)
+        stored_unit = UNIT_SINGLE if np.dtype(dtype) == np.float32 else UNIT
+        self.certificate_ = found.certificate.for_attributes(unit, stored_unit)
         self._mean64, self._total_weight, self._n_possible = moments.mean, moments.total_weight, found.n_possible
         if np.isnan(degrees):
             warn(f"The sample weights sum to {self._total_weight:.3g}, so variances are NaN. Scale the weights up.")
