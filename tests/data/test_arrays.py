@@ -582,6 +582,15 @@ def test_weights_that_cannot_be_used_are_refused(weights):
         check_sample_weight(weights, 23)
 
 
+@pytest.mark.parametrize(("value", "text"), [(np.nan, "NaN"), (np.inf, "infinity"), (-1e-9, "Negative values")])
+def test_weights_that_cannot_be_used_are_located(value, text):
+    with pytest.raises(DataError, match=text) as caught:
+        check_sample_weight(np.where(np.arange(23) == 3, value, 1.0), 23)
+    assert caught.value.row == 3 and caught.value.source == "sample_weight" and "row index 3" in str(caught.value)
+    with pytest.raises(DataError, match="sample_weight: could not convert string to float: 'x'"):
+        check_sample_weight(["x"] * 23, 23)
+
+
 def test_rows_of_weight_zero_are_left_out_in_memory_after_a_check():
     weights = (np.arange(23) % 2).astype(float)
     for rows in (X, sparse.csr_array(X), (10 * X).astype(np.int8)):

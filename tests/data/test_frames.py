@@ -157,6 +157,12 @@ def test_columns_that_are_not_numeric_are_named_with_a_model_that_accepts_them(n
         assert all(repr(column) in str(caught.value) for column in columns)
 
 
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_frames_without_columns_are_refused_in_the_words_of_scikit_learn(make):
+    with pytest.raises(DataError, match=r"Found array with 0 feature\(s\) \(shape=\(\d, 0\)\)"):
+        PCA(1).fit(make({}))
+
+
 def test_a_column_of_strings_names_a_kernel_of_strings():
     class WithKernel(Estimator):
         kernel = "rbf"

@@ -32,6 +32,8 @@ def as_matrix(X: Any, estimator: Any, allow_nan: bool) -> Any:
     if isinstance(X, np.ma.MaskedArray):
         X = _without_mask(X)
     names = column_names(X)
+    if names == []:
+        raise DataError(f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
     if names is None and not isinstance(X, np.ndarray) and not sparse.issparse(X):
         X = _as_array(X)
     if getattr(getattr(X, "dtype", None), "kind", "") == "c" or any("complex" in str(k) for k in _column_types(X)):

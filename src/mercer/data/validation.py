@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_non_negative, validate_data
+from sklearn.utils.validation import validate_data
 
 from mercer.data.conversion import ACCEPTS_MISSING, CONVERTERS, as_matrix, column_name, column_names, float_matrix
 from mercer.data.dataset import (
@@ -382,8 +382,13 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray:
         from mercer.compat.array_api import to_numpy
 
         sample_weight = to_numpy(sample_weight)
-    weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight")
-    check_non_negative(weights, "`sample_weight`")
+    try:
+        weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, order="C", ensure_all_finite=False)
+    except ValueError as error:  # such as strings
+        raise DataError(f"sample_weight: {error}", source="sample_weight") from None
+    wrong = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
+    if len(wrong):
+        raise _weight_error(weights.flat[wrong[0]], int(wrong[0]))
     positive, problem = weights[weights > 0], ""
     if weights.ndim != 1:
         problem = f"Sample weights must be 1D array or scalar, got {weights.ndim}D array."
@@ -399,6 +404,14 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray:
     return weights
 
 
+def _weight_error(value: float, row: int) -> DataError:
+    """In scikit-learn's words, with the row."""
+    text = "Negative values in data passed to `sample_weight`"
+    if not np.isfinite(value):
+        text = f"Input sample_weight contains {'NaN' if np.isnan(value) else 'infinity'}"
+    return DataError(f"{text}: {value:g} at row index {row}.", source="sample_weight", row=row, value=float(value))
+
+
 def apply_sample_weight(data: Dataset, sample_weight: Any) -> tuple[Dataset, NDArray | None]:
     """The data and their weights. In memory, rows of weight zero are left out after they were checked."""
     if sample_weight is None:
@@ -408,8 +421,17 @@ def apply_sample_weight(data: Dataset, sample_weight: Any) -> tuple[Dataset, NDA
         return data, weights
     if data.kind == "vectors" and not is_finite(data.load()):
         raise_nonfinite(data)
-    positive = weights > 0
-    kept = data.with_samples(data.load(positive))
+    return load_positive(data, weights)
+
+
+def load_positive(data: Dataset, weights: NDArray) -> tuple[ArrayDataset, NDArray]:
+    """The samples of positive weight in memory, and their weights."""
+    positive, names, source = weights > 0, data.feature_names, data.source
+    samples = data.load(positive)
+    if isinstance(data, ArrayDataset):
+        kept = data.with_samples(samples)
+    else:
+        kept = ArrayDataset(samples, data.kind, owns_samples=True, feature_names=names, source=source)
     if data.metadata.columns:
         kept.metadata = data.metadata.take(np.flatnonzero(positive))
     return kept, weights[positive]
