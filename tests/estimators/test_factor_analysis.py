@@ -68,6 +68,13 @@ def test_units_change_nothing_but_the_units(factors):
     assert_allclose(scaled.transform(factors * units), plain.transform(factors), atol=1e-8)
 
 
+def test_largest_variances_have_a_likelihood(factors):
+    unit = 0.5 * np.sqrt(np.finfo(float).max / factors.var(axis=0).max())  # 2π times a variance would overflow
+    plain, scaled = FactorAnalysis(2).fit(factors), FactorAnalysis(2).fit(factors * unit)
+    expected = plain.loglike_[-1] - 300 * 6 * np.log(unit)
+    assert_allclose(scaled.loglike_[-1], expected, rtol=1e-12)
+
+
 def test_log_density_is_that_of_the_normal_distribution(factors):
     model = FactorAnalysis(2).fit(factors)
     expected = multivariate_normal(model.mean_, model.get_covariance()).logpdf(factors)

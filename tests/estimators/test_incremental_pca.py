@@ -64,10 +64,10 @@ def test_sparse_and_single_precision_batches(X, container):
 @pytest.mark.parametrize("n_rows", [1, 2, 3])
 def test_single_precision_attributes_lie_in_their_intervals(X, n_rows, sketch_size):
     batches = [X[start : start + 20 * n_rows].astype(np.float32) for start in range(0, 600, 200)]
-    model = IncrementalPCA(3, sketch_size=sketch_size)
+    in_parts = IncrementalPCA(3, sketch_size=sketch_size)
     for batch in batches:
-        model.partial_fit(batch)
-    for model in (model, IncrementalPCA(3, sketch_size=sketch_size).fit(np.concatenate(batches))):
+        in_parts.partial_fit(batch)
+    for model in (in_parts, IncrementalPCA(3, sketch_size=sketch_size).fit(np.concatenate(batches))):
         found = model.explained_variance_.astype(np.float64) * (60 * n_rows - 1)
         assert model.explained_variance_.dtype == np.float32
         assert np.all(model.certificate_.lower <= found) and np.all(found <= model.certificate_.upper)
@@ -198,6 +198,14 @@ def test_changes_between_batches_raise(X):
         IncrementalPCA(2).partial_fit(X).partial_fit(X[:, :3])
 
 
+def test_batches_of_many_columns_keep_within_the_memory_limit():
+    X = np.random.default_rng(0).normal(size=(20, 6000))
+    with pytest.raises(MemoryLimitError) as caught:
+        IncrementalPCA(3, memory_limit="120MB").partial_fit(X)
+    assert caught.value.needed > 6 * 6000**2 and "sketch_size=200" in str(caught.value)
+    assert IncrementalPCA(3, memory_limit="120MB", sketch_size=10).partial_fit(X).n_samples_seen_ == 20
+
+
 def test_scatter_matrix_beyond_the_memory_limit_raises():
     with pytest.raises(MemoryLimitError):
         IncrementalPCA(2, memory_limit="50MB").partial_fit(np.zeros((10, 3000)) + np.arange(10)[:, None])
@@ -208,7 +216,17 @@ def test_fit_warns_of_digits_that_squares_lose(parameters):
     X = np.random.default_rng(0).normal(size=(10, 6)) * [1, 1e3, 1e-3, 1e6, 1e-6, 1]
     with pytest.warns(MercerWarning):
         model = IncrementalPCA(**parameters).fit(X)
-    assert any("correct digits" in str(warning) for warning in model.fit_warnings_)
+    assert any("correct digit" in str(warning) for warning in model.fit_warnings_)
+
+
+@pytest.mark.filterwarnings("ignore:The direction of component")
+def test_warnings_name_what_helps(X):
+    model = IncrementalPCA().partial_fit(X * np.geomspace(1, 1e-6, 8))
+    with pytest.warns(MercerWarning, match=r"only \d correct digits?\. PCA of all rows in one dense array"):
+        assert len(model.components_) == 8
+    noise = np.random.default_rng(0).normal(size=(300, 30))
+    with pytest.warns(MercerWarning, match=r"not determined: .* Try sketch_size=10\."):
+        IncrementalPCA(2, sketch_size=5).fit(noise)
 
 
 def test_warnings_of_components_are_kept_when_they_are_computed():
@@ -217,7 +235,7 @@ def test_warnings_of_components_are_kept_when_they_are_computed():
     assert not model.fit_warnings_
     with pytest.warns(MercerWarning):
         model.components_  # noqa: B018
-    assert any("correct digits" in str(warning) for warning in model.fit_warnings_)
+    assert any("correct digit" in str(warning) for warning in model.fit_warnings_)
 
 
 def test_sketch_of_equal_rows_is_certified():

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from mercer.data.dataset import ArrayDataset
 from mercer.errors import DataError, MemoryLimitError, MercerWarning, MissingValuesError, ParameterError
-from mercer.estimators import PCA
+from mercer.estimators import PCA, IncrementalPCA, ProbabilisticPCA
 
 SOLVERS = ["auto", "full", "covariance_eigh", "qr", "gram", "krylov", "arpack", "randomized"]
 SPARSE_SOLVERS = ["auto", "covariance_eigh", "krylov", "arpack"]
@@ -117,6 +117,17 @@ def test_weights_are_repeated_rows(shape, svd_solver):
     assert_allclose(ours.singular_values_, repeated.singular_values_, rtol=1e-9, atol=1e-10)
     assert_allclose(ours.transform(new), repeated.transform(new), rtol=1e-6, atol=1e-7)
     assert ours.n_samples_ == np.sum(counts > 0)
+
+
+@pytest.mark.parametrize("model", [PCA(4), PCA(4, svd_solver="full"), IncrementalPCA(4), ProbabilisticPCA(4)], ids=str)
+def test_rows_of_weight_zero_do_not_count_in_files_either(tmp_path, model):
+    X = np.random.default_rng(0).normal(size=(10, 5))
+    np.save(tmp_path / "X.npy", X)
+    for weights in (np.where(np.arange(10) < 3, 0.5, 0.0), np.where(np.arange(10) < 3, 1.0, 0.0)):
+        for rows in (X, tmp_path / "X.npy"):
+            with pytest.raises(ParameterError) as caught:
+                clone(model).fit(rows, sample_weight=weights)
+            assert caught.value.parameter == "n_components"
 
 
 def test_rows_of_weight_zero_are_scored_but_not_used():
@@ -434,6 +445,21 @@ def test_no_components_and_one_column(svd_solver):
     one = PCA(svd_solver=svd_solver).fit(rows()[:, :1])
     assert_allclose(one.components_, [[1.0]], rtol=1e-15)
     assert_allclose(one.explained_variance_, rows()[:, :1].var(ddof=1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("svd_solver", SOLVERS)
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+def test_constant_columns_have_the_scale_one(svd_solver, container):
+    """Also where the unit of the others is not one."""
+    X, units = np.random.default_rng(0).normal(size=(60, 4)), np.array([1e-160, 1e-3, 1.0])
+    deviations = X[:, 1:].std(axis=0, ddof=1)
+    X[:, 0], X[:, 1:] = 0.0, X[:, 1:] * units
+    if container is not np.asarray and svd_solver not in ("auto", "covariance_eigh", "krylov"):
+        svd_solver = "auto"
+    model = PCA(2, standardize=True, svd_solver=svd_solver).fit(container(X))
+    assert model.scale_[0] == 1
+    assert_allclose(model.scale_[1:], deviations * units, rtol=1e-12)
 
 
 def test_constant_columns_are_named_and_have_no_axis():

@@ -267,7 +267,7 @@ def test_wide_rows_that_squares_would_spoil():
 
 def test_sparse_rows_say_how_many_digits_are_left():
     X = sparse.csr_array(rows_with_spectrum(600, 6, np.logspace(0, -7, 6)))
-    with pytest.warns(MercerWarning, match="digits"):
+    with pytest.warns(MercerWarning, match="correct digit. PCA of all rows"):
         PCA(5).fit(X)
 
 

@@ -22,6 +22,7 @@ class Certificate(ABC):
     """
 
     converged: bool
+    remedies: ClassVar[Any] = ()  # parameters that would establish more
     _shown: ClassVar[tuple[str, ...]] = ()  # attributes of `to_dict`; what is stored if there are none
 
     @property

@@ -417,4 +417,5 @@ def direction_warnings(certificate: Any) -> list[MercerWarning]:
         return []
     names, several = listed(i + 1 for i in certificate.unresolved), len(certificate.unresolved) > 1
     subject = f"directions of components {names} are" if several else f"direction of component {names} is"
-    return [MercerWarning(f"The {subject} not determined: {certificate.unresolved_reason}. See certificate_.")]
+    text = f"The {subject} not determined: {certificate.unresolved_reason}. See certificate_."
+    return [MercerWarning(text, remedies=certificate.remedies)]

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.certificates.certificate import ANGLE, IntervalCertificate
+from mercer.errors import Remedy
 from mercer.numerics.rounding import TINY
 from mercer.storable import storable
 from mercer.text import counted, listed, number
@@ -66,6 +67,11 @@ class SketchCertificate(IntervalCertificate):
     def certified(self) -> bool:
         """Whether the sketch lost nothing but rounding, so that the result is that of all rows."""
         return self.shrinkage <= self.rounding and not self.unresolved
+
+    @property
+    def remedies(self) -> tuple[Remedy, ...]:
+        """A sketch of twice as many rows."""
+        return (Remedy("sketch_size", 2 * self.sketch_size),)
 
     @property
     def is_zero(self) -> NDArray:

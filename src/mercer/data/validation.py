@@ -421,17 +421,8 @@ def apply_sample_weight(data: Dataset, sample_weight: Any) -> tuple[Dataset, NDA
         return data, weights
     if data.kind == "vectors" and not is_finite(data.load()):
         raise_nonfinite(data)
-    return load_positive(data, weights)
-
-
-def load_positive(data: Dataset, weights: NDArray) -> tuple[ArrayDataset, NDArray]:
-    """The samples of positive weight in memory, and their weights."""
-    positive, names, source = weights > 0, data.feature_names, data.source
-    samples = data.load(positive)
-    if isinstance(data, ArrayDataset):
-        kept = data.with_samples(samples)
-    else:
-        kept = ArrayDataset(samples, data.kind, owns_samples=True, feature_names=names, source=source)
+    positive = weights > 0
+    kept = data.with_samples(data.load(positive))
     if data.metadata.columns:
         kept.metadata = data.metadata.take(np.flatnonzero(positive))
     return kept, weights[positive]

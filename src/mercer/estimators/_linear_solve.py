@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from mercer.analysis.selection import Scree, choose_n_components
-from mercer.budget import Budget
+from mercer.budget import Budget, format_bytes
 from mercer.certificates.residual import ResidualCertificate, certify, direction_warnings
 from mercer.data.dataset import Dataset, scaled
 from mercer.data.validation import count_repeated, raise_nonfinite
-from mercer.errors import DataError, MemoryLimitError, MercerWarning
+from mercer.errors import DataError, MemoryLimitError, MercerWarning, Remedy
 from mercer.linalg.completeness import exclude_missed
 from mercer.linalg.dense import leading_eigenpairs, leading_singular_pairs
 from mercer.linalg.eigen import Eigenpairs, column_signs, remeasure, rounding_floor, solve_fraction
@@ -50,7 +50,7 @@ from mercer.planning.plan_linear import (
     products_plan,
     rows_plan,
 )
-from mercer.text import listed
+from mercer.text import counted, listed
 
 OVERFLOW = "The squares of the data overflow: the values are too large. Scale them down first."
 _COUNTED = "all eigenvalues were computed or counted"
@@ -89,8 +89,15 @@ class LinearProblem(NamedTuple):
         return not (self.n_components is None or isinstance(self.n_components, Integral))
 
     @property
+    def n_counted(self) -> int:
+        """Rows of positive weight, or those that integer weights stand for."""
+        if self.weights is None:
+            return len(self.data)
+        return count_repeated(self.weights, int(np.count_nonzero(self.weights)))
+
+    @property
     def n_possible(self) -> int:
-        return min(count_repeated(self.weights, len(self.data)), self.data.shape[1])
+        return min(self.n_counted, self.data.shape[1])
 
     @property
     def n_solved(self) -> int:
@@ -176,7 +183,8 @@ class PrincipalAxes(NamedTuple):
             return self
         mean, scale = self.moments.mean * self.units, self.moments.scale
         if scale is not None:
-            return self._replace(moments=self.moments._replace(mean=mean, scale=scale * self.units))
+            scale = np.where(self.moments.is_constant, 1.0, scale * self.units)
+            return self._replace(moments=self.moments._replace(mean=mean, scale=scale))
         unit = float(self.units[0])
         with np.errstate(over="ignore"):
             if not np.isfinite(self.total * unit * unit):
@@ -648,6 +656,7 @@ def _checked(problem: LinearProblem, found: PrincipalAxes, scatter: Scatter, pro
         plan = exact_plan(problem.sizes, _FEW_DIGITS)
         if problem.budget is None or plan.memory <= problem.budget.memory:
             return _ROUTES[plan.route](problem, plan, progress)
+        return found.warned(digit_warnings(found, Remedy("memory_limit", format_bytes(1.1 * plan.memory))))
     return found.warned(digit_warnings(found))
 
 
@@ -667,14 +676,17 @@ def _remeasured(
 # ---------------------------------------------------------------------- warnings
 
 
-def digit_warnings(found: PrincipalAxes) -> list[MercerWarning]:
-    """A warning if a positive variance has few digits."""
+def digit_warnings(found: PrincipalAxes, *remedies: Remedy) -> list[MercerWarning]:
+    """A warning if a positive variance has few digits. Without a remedy, rows were sparse or came in batches."""
     rounding, values = found.certificate.rounding, np.append(found.eigenvalues, found.dropped)
     positive = values[values > rounding]
     if found.total * _DIGITS > rounding and not np.any(positive * _DIGITS < rounding):
         return []
     digits = max(0, int(-np.log10(rounding / positive.min()))) if len(positive) else 0
-    return [MercerWarning(f"Squares of the data leave the smallest variance only {digits} correct digits.")]
+    text = f"Squares of the data leave the smallest variance only {counted(digits, 'correct digit')}."
+    if not remedies:
+        text += " PCA of all rows in one dense array does not need squares."
+    return [MercerWarning(text, remedies=remedies)]
 
 
 def _warnings(problem: LinearProblem, moments: Moments, n_kept: int) -> list[MercerWarning]:

@@ -249,7 +249,7 @@ class FactorAnalysis(LinearEstimator):
         noise[varying] = np.exp(found.x) * variances
         self.components_ = loadings if self.rotation is None else rotate(loadings, self.rotation)
         self.noise_variance_, self.mean_, self.n_samples_ = noise, columns.mean, columns.n_samples
-        self.n_components_, constant = k, np.log(2 * np.pi * variances).sum()
+        self.n_components_, constant = k, (np.log(2 * np.pi) + np.log(variances)).sum()
         self.loglike_ = [float(-columns.n_samples / 2 * (constant + value)) for value in [*before, *found.values]]
         self.n_iter_ = len(self.loglike_) - 1
         at_floor = np.flatnonzero(varying)[found.x <= np.log(2 * _FLOOR)]

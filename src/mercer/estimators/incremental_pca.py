@@ -12,7 +12,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from mercer.certificates.sketch import certify_sketch
 from mercer.compat.sklearn_private import Interval
 from mercer.data.dataset import ArrayDataset, Dataset
-from mercer.data.validation import apply_sample_weight, count_repeated
+from mercer.data.validation import apply_sample_weight
 from mercer.errors import DataError, MemoryLimitError, ParameterError, Remedy, collect_warnings, unique
 from mercer.estimators._base import COMMON_CONSTRAINTS, fit_method
 from mercer.estimators._linear import LINEAR_ATTRIBUTES, LinearEstimator, cast_if_representable
@@ -258,7 +258,8 @@ class IncrementalPCA(LinearEstimator):
             The estimator with one batch more.
         """
         if not hasattr(self, "n_samples_seen_"):
-            problem, _ = self._first_problem(self._open(X, reset=True, check_finite=False), sample_weight)
+            first = self._open(X, reset=True, check_finite=False)
+            problem, _ = self._first_problem(first, sample_weight, in_batches=True)
         else:
             self._check_continuation()
             data, weights = apply_sample_weight(self._open(X, reset=False, check_finite=False), sample_weight)
@@ -272,15 +273,15 @@ class IncrementalPCA(LinearEstimator):
 
     # ------------------------------------------------------------------ batches
 
-    def _first_problem(self, data: Dataset, sample_weight: Any) -> tuple[LinearProblem, Plan]:
-        """The first rows as a problem, and its plan."""
+    def _first_problem(self, data: Dataset, sample_weight: Any, in_batches: bool = False) -> tuple[LinearProblem, Plan]:
+        """The first rows as a problem, and its plan. Batches need the sums, however many columns there are."""
         data, weights = apply_sample_weight(data, sample_weight)
         self._dtype = "float32" if data.dtype == np.float32 else "float64"
         problem = self._problem(data, weights)
-        self.n_components_ = self._check_n_components(count_repeated(weights, len(data)), None)
+        self.n_components_ = self._check_n_components(problem.n_counted, None)
         problem = problem._replace(n_components=self.n_components_)
-        keeps_sums = self.sketch_size or self.forgetting_factor < 1 or data.shape[1] <= _MOST_FEATURES
-        if keeps_sums:
+        in_batches = in_batches or self.forgetting_factor < 1 or self.sketch_size is not None
+        if in_batches or data.shape[1] <= _MOST_FEATURES:
             return problem, plan_batches(problem.sizes, self.resources(), self.sketch_size or 0)
         return problem, plan_linear(problem.sizes, self.resources())
 

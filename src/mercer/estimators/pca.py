@@ -212,8 +212,7 @@ class PCA(LinearEstimator):
         """The problem of this fit, after scikit-learn's checks of `n_components`."""
         given = {"standardize": self.standardize, "svd_solver": self.svd_solver, "tol": self.tol, "budget": budget}
         problem = self._linear_problem(data, weights, self.n_components, **given)
-        n_samples = len(data) if weights is None else max(len(data), problem.n_possible)
-        self._fit_svd_solver = resolve_svd_solver(self, (n_samples, data.shape[1]), data.is_sparse)
+        self._fit_svd_solver = resolve_svd_solver(self, (problem.n_counted, data.shape[1]), data.is_sparse)
         return problem
 
     def _check_namespace(self, namespace: ArrayNamespace) -> None:

@@ -259,7 +259,7 @@ class ProbabilisticPCA(LinearEstimator):
     def _problem(self, data: Dataset, weights: NDArray | None, n_components: Any) -> LinearProblem:
         given = {"standardize": self.standardize, "svd_solver": self.svd_solver, "tol": self.tol}
         problem = self._linear_problem(data, weights, n_components, **given)
-        _check_n_components(n_components, max(len(data), problem.n_possible), data.shape[1], self.svd_solver)
+        _check_n_components(n_components, problem.n_counted, data.shape[1], self.svd_solver)
         return problem
 
     def _store(self, found: PrincipalAxes, dtype: Any) -> None:
@@ -345,7 +345,7 @@ class ProbabilisticPCA(LinearEstimator):
             names = getattr(self, "feature_names_in_", range(missing.shape[1]))
             raise DataError(
                 f"{counted(len(empty), 'column')} of {missing.shape[1]:,} without any observed value: "
-                f"{listed(repr(names[j]) for j in empty)}. Drop them.",
+                f"{listed(repr(names[j]) for j in empty)}. Drop {'it' if len(empty) == 1 else 'them'}.",
                 column=str(names[empty[0]]),
             )
 
