@@ -1,6 +1,7 @@
 """The base class of certificates: bounds on numerical errors, not on the meaning of a result."""
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from mercer.numerics.rounding import TINY
 from mercer.results import plain
 from mercer.storable import get_state
-from mercer.text import number
+from mercer.text import counted, listed, number
 
 ANGLE = 0.05  # a direction less certain than this is unresolved
 NARROW = 0.1  # width of an interval relative to its upper end, up to which an eigenvalue is called known
@@ -55,6 +56,62 @@ class Certificate(ABC):
 
     def __hash__(self) -> int:
         return hash((type(self), self.converged))
+
+
+class PairCertificate(Certificate):
+    """Residuals, completeness and directions of computed eigenpairs."""
+
+    values: NDArray
+    angles: NDArray
+    clusters: tuple[tuple[int, int], ...]
+    unresolved: tuple[int, ...]
+    n_complete: int
+    n_passes: int
+    n_products: int
+
+    @property
+    def n_components(self) -> int:
+        return len(self.values)
+
+    @property
+    def certified(self) -> bool:
+        """Whether residuals, completeness and directions are established."""
+        return not self.not_established
+
+    @cached_property
+    def not_established(self) -> tuple[str, ...]:
+        """The parts that are not established: "residuals", "completeness", "directions"."""
+        missing = [] if self.converged else ["residuals"]
+        if self.n_complete < self.n_components:
+            missing.append("completeness")
+        return (*missing, "directions") if self.unresolved else tuple(missing)
+
+    def _verdict(self, established: str) -> str:
+        """Whether the components are certified, and by what is established or which part is not."""
+        if not self.n_components:
+            return "No components, nothing to certify."
+        count, parts = counted(self.n_components, "component"), " and ".join(self.not_established)
+        if not parts:
+            return f"{count} certified: {established}."
+        return f"{count} NOT certified: {parts} {'is' if parts == 'completeness' else 'are'} not established."
+
+    def _about_directions(self, zero: Any = False) -> list[str]:
+        """Statements on directions, but for components that are zero, and on the cost."""
+        lines, sure = [], np.flatnonzero((self.angles <= ANGLE) & ~np.asarray(zero))
+        if len(sure):
+            where = sure[np.argmax(self.angles[sure])]
+            condition = "" if where < self.n_complete else ", if no eigenvalue was missed"
+            error = f"sine of the error at most {self.angles[where]:.1e} (component {where + 1})"
+            lines.append(f"Directions: {error}{condition}.")
+        lines += [
+            f"Directions of components {start + 1}–{stop} are determined as a span: equal eigenvalues, to rounding."
+            for start, stop in self.clusters
+            if self.angles[start] <= ANGLE
+        ]
+        if self.unresolved:
+            names = listed((i + 1 for i in self.unresolved), 10)
+            lines.append(f"Not determined to {ANGLE}: the direction of component {names}.")
+        return [*lines, f"Cost: {counted(self.n_passes, 'pass')}, {counted(self.n_products, 'product')}."]
 
 
 class IntervalCertificate(Certificate):

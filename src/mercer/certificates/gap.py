@@ -19,21 +19,20 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.certificates.certificate import Certificate
+from mercer.certificates.certificate import ANGLE, Certificate, PairCertificate
 from mercer.errors import MercerWarning, Remedy
 from mercer.linalg.eigen import Eigenpairs
 from mercer.linalg.shift_invert import bottom_floor, gaps
 from mercer.storable import storable
 from mercer.text import counted, listed, number
 
-ANGLE = 0.05  # a direction less certain than this is unresolved
 _CLUSTER = 10  # errors between eigenvalues up to which only the span of their directions is determined
 _FRACTIONS = 0.5, 0.95, 1.0  # of the placed samples, for which residuals are reported
 
 
 @storable
 @dataclass(frozen=True, eq=False)
-class GapCertificate(Certificate):
+class GapCertificate(PairCertificate):
     """Bounds on the smallest eigenvalues of the alignment matrix and their directions.
 
     An embedding is *certified* if residuals are small, no smaller eigenvalue was missed and all directions are
@@ -97,11 +96,7 @@ class GapCertificate(Certificate):
     caveats: tuple[str, ...] = ()
 
     @property
-    def n_components(self) -> int:
-        return len(self.values)
-
-    @property
-    def unresolved(self) -> tuple[int, ...]:
+    def unresolved(self) -> tuple[int, ...]:  # type: ignore[override]
         return tuple(np.flatnonzero(self.angles > ANGLE).tolist())
 
     @property
@@ -110,29 +105,11 @@ class GapCertificate(Certificate):
         return int(np.sum(self.values <= self.rounding))
 
     @property
-    def certified(self) -> bool:
-        """Whether residuals, completeness and directions are established."""
-        return not self.not_established
-
-    @property
-    def not_established(self) -> tuple[str, ...]:
-        """The parts that are not established: "residuals", "completeness", "directions"."""
-        missing = [] if self.converged else ["residuals"]
-        if self.n_complete < self.n_components:
-            missing.append("completeness")
-        return (*missing, "directions") if self.unresolved else tuple(missing)
-
-    @property
     def summary(self) -> str:
-        if not self.n_components or not self.rounding:
-            text = "No components, nothing to certify." if not self.n_components else "The alignment matrix is zero."
-        elif self.certified:
-            text = f"{counted(self.n_components, 'component')} certified: residuals at most {self.tol:.0e} of the gaps "
-            text += "or rounding, no eigenvalue missed, directions known."
-        else:
-            parts = " and ".join(self.not_established)
-            verb = "is" if parts == "completeness" else "are"
-            text = f"{counted(self.n_components, 'component')} NOT certified: {parts} {verb} not established."
+        text = "The alignment matrix is zero."
+        if self.rounding:
+            limit = f"residuals at most {self.tol:.0e} of the gaps or rounding"
+            text = self._verdict(f"{limit}, no eigenvalue missed, directions known")
         return f"{text} Not meaningful: {self.caveats[0]}" if self.caveats else text
 
     def sentences(self) -> list[str]:
@@ -156,24 +133,6 @@ class GapCertificate(Certificate):
                 f"No eigenvalue was missed: all others are at least {number(self.bound_beyond)} ({self.evidence})."
             )
         return [*lines, *self._about_directions()]
-
-    def _about_directions(self) -> list[str]:
-        lines, sure = [], np.flatnonzero(self.angles <= ANGLE)
-        if len(sure):
-            where = sure[np.argmax(self.angles[sure])]
-            condition = "" if where < self.n_complete else ", if no eigenvalue was missed"
-            lines.append(
-                f"Directions: sine of the error at most {self.angles[where]:.1e} (component {where + 1}){condition}."
-            )
-        lines += [
-            f"Directions of components {start + 1}–{stop} are determined as a span: equal eigenvalues, to rounding."
-            for start, stop in self.clusters
-            if self.angles[start] <= ANGLE
-        ]
-        if self.unresolved:
-            names = listed((i + 1 for i in self.unresolved), 10)
-            lines.append(f"Not determined to {ANGLE}: the direction of component {names}.")
-        return [*lines, f"Cost: {counted(self.n_passes, 'pass')}, {counted(self.n_products, 'product')}."]
 
     def eigenvalue_warnings(self) -> list[MercerWarning]:
         """Warnings for an embedding of a connected graph whose directions are not determined."""

@@ -23,7 +23,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.certificates.certificate import ANGLE, Certificate
+from mercer.certificates.certificate import ANGLE, PairCertificate
 from mercer.errors import MercerWarning
 from mercer.linalg.eigen import Eigenpairs, rounding_floor
 from mercer.numerics.rounding import TINY, UNIT, norm
@@ -48,7 +48,7 @@ class _Bounds(NamedTuple):
 
 @storable
 @dataclass(frozen=True, eq=False)
-class ResidualCertificate(Certificate):
+class ResidualCertificate(PairCertificate):
     """Bounds on the eigenvalues and directions of a symmetric matrix, from the residuals of computed pairs.
 
     A result is *certified* if three things are established. It then has a bounded numerical error; whether the
@@ -121,23 +121,6 @@ class ResidualCertificate(Certificate):
     zeros: tuple[int, ...] = ()  # components whose eigenvalue is reported as zero
     axis_error: Any = field(default=0.0, repr=False)  # rounding of axes that follow from these vectors
 
-    @property
-    def n_components(self) -> int:
-        return len(self.values)
-
-    @property
-    def certified(self) -> bool:
-        """Whether residuals, completeness and directions are established."""
-        return not self.not_established
-
-    @cached_property
-    def not_established(self) -> tuple[str, ...]:
-        """The parts that are not established: "residuals", "completeness", "directions"."""
-        missing = [] if self.converged else ["residuals"]
-        if self.n_complete < self.n_components:
-            missing.append("completeness")
-        return (*missing, "directions") if self.unresolved else tuple(missing)
-
     @cached_property
     def is_separated(self) -> bool:
         """Whether every eigenvalue is many errors from the next one and from the bound, so all is established."""
@@ -182,19 +165,19 @@ class ResidualCertificate(Certificate):
         return self._above(np.maximum(values + _STORED * self.stored_unit * np.abs(values), 0.0))
 
     @cached_property
-    def angles(self) -> NDArray:
+    def angles(self) -> NDArray:  # type: ignore[override]
         return np.minimum(self.angle_factor * self._bounds.angles + self.angle_error + _STORED * self.stored_unit, 1.0)
 
     @property
-    def clusters(self) -> tuple[tuple[int, int], ...]:
+    def clusters(self) -> tuple[tuple[int, int], ...]:  # type: ignore[override]
         return self._bounds.clusters
 
     @property
-    def n_complete(self) -> int:
+    def n_complete(self) -> int:  # type: ignore[override]
         return self._bounds.n_complete
 
     @cached_property
-    def unresolved(self) -> tuple[int, ...]:
+    def unresolved(self) -> tuple[int, ...]:  # type: ignore[override]
         if self.is_separated and self.angle_factor == 1:
             return ()  # no direction was computed from these, which would have errors of its own
         return tuple(np.flatnonzero((self.angles > ANGLE) & ~self.is_zero).tolist())
@@ -283,13 +266,7 @@ class ResidualCertificate(Certificate):
 
     @property
     def summary(self) -> str:
-        if not self.n_components:
-            return "No components, nothing to certify."
-        count = counted(self.n_components, "component")
-        if not self.certified:
-            parts = " and ".join(self.not_established)
-            return f"{count} NOT certified: {parts} {'is' if parts == 'completeness' else 'are'} not established."
-        return f"{count} certified: residuals at most {self.tol:.0e} of the eigenvalues, none missed, directions known."
+        return self._verdict(f"residuals at most {self.tol:.0e} of the eigenvalues, none missed, directions known")
 
     def sentences(self) -> list[str]:
         if not self.n_components:
@@ -303,26 +280,7 @@ class ResidualCertificate(Certificate):
         known = "Completeness is not established" if self.n_complete < self.n_components else "No eigenvalue was missed"
         after = f" after component {self.n_complete}" if 0 < self.n_complete < self.n_components else ""
         lines.append(f"{known}{after}: all others are at most {number(self.bound_beyond)} ({self.evidence}).")
-        cost = f"Cost: {counted(self.n_passes, 'pass')}, {counted(self.n_products, 'product')}."
-        return [*lines, *self._about_directions(), cost]
-
-    def _about_directions(self) -> list[str]:
-        lines = []
-        sure = np.flatnonzero((self.angles <= ANGLE) & ~self.is_zero)
-        if len(sure):
-            where = sure[np.argmax(self.angles[sure])]
-            condition = "" if where < self.n_complete else ", if no eigenvalue was missed"
-            error = f"sine of the error at most {self.angles[where]:.1e} (component {where + 1})"
-            lines.append(f"Directions: {error}{condition}.")
-        lines += [
-            f"Directions of components {start + 1}–{stop} are determined as a span: equal eigenvalues, to rounding."
-            for start, stop in self.clusters
-            if self.angles[start] <= ANGLE
-        ]
-        if self.unresolved:
-            names = listed((i + 1 for i in self.unresolved), 10)
-            lines.append(f"Not determined to {ANGLE}: the direction of component {names}.")
-        return lines
+        return [*lines, *self._about_directions(self.is_zero)]
 
 
 def certify(
