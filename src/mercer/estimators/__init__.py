@@ -21,4 +21,6 @@ __all__ = list(_MODULES)
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module 'mercer.estimators' has no attribute {name!r}")
-    return getattr(import_module(f"mercer.estimators.{_MODULES[name]}"), name)
+    value = getattr(import_module(f"mercer.estimators.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value

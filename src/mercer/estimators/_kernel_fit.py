@@ -16,6 +16,7 @@ from mercer.data.conversion import is_list_of_rows, list_of_objects
 from mercer.data.dataset import ArrayDataset, Dataset, scaled
 from mercer.errors import DataError, MemoryLimitError, MercerWarning, ParameterError, Remedy, note, warn
 from mercer.kernels.base import FeatureMap, GammaMixin, Kernel
+from mercer.kernels.dot import choose_origin
 from mercer.linalg.dense import Dense
 from mercer.linalg.eigen import Eigenpairs, clean_eigenvalues, solve_fraction
 from mercer.linalg.gram import (
@@ -129,6 +130,20 @@ def without_zero_weights(data: Dataset, weights: NDArray | None) -> tuple[Datase
 
 
 # ---------------------------------------------------------------------- the matrix
+
+
+def moved_to_mean(
+    plan: Plan, kernel: Kernel, X: Any, feature_map: FeatureMap | None
+) -> tuple[NDArray | None, Kernel, FeatureMap | None]:
+    """The mean row if rows are far from zero, and the kernel and its features with the origin there."""
+    loses_mean_anyway = plan.route == "features" and feature_map is not None and feature_map.identity
+    if kernel.input_kind != "vectors" or loses_mean_anyway:
+        return None, kernel, feature_map
+    origin = choose_origin(kernel, X)
+    if origin is None:
+        return None, kernel, feature_map
+    moved = kernel.with_origin(origin)
+    return origin, moved, moved.feature_map(X) if plan.route == "features" else feature_map
 
 
 def build_gram(

@@ -32,6 +32,7 @@ from mercer.estimators._kernel_fit import (
     is_indefinite,
     kind_of,
     learn_inverse,
+    moved_to_mean,
     open_operator,
     standardized,
     without_zero_weights,
@@ -39,7 +40,6 @@ from mercer.estimators._kernel_fit import (
 from mercer.estimators._kernel_scores import KernelScores, LandmarkCentering
 from mercer.estimators._preimages import Preimages, find_preimages, outside_warning
 from mercer.kernels.base import FeatureMap, GammaMixin, Kernel, Precomputed, get_kernel
-from mercer.kernels.dot import choose_origin
 from mercer.kernels.names import ALIASES, KERNELS
 from mercer.linalg.completeness import exclude_missed
 from mercer.linalg.eigen import Eigenpairs, apply_conventions, remeasure
@@ -400,10 +400,7 @@ class KernelPCA(Estimator):
 
         distributed, (data, weights) = data, without_zero_weights(data, weights)
         X = self._load(data, kernel)
-        origin = self._origin(plan, kernel, X, feature_map)
-        moved = kernel if origin is None else kernel.with_origin(origin)
-        if origin is not None and plan.route == "features":
-            feature_map = moved.feature_map(X)
+        origin, moved, feature_map = moved_to_mean(plan, kernel, X, feature_map)
         budget = self.resources() if len(data) > SMALL_SAMPLES else None
         n_threads, memory = (1, 2**62) if budget is None else (budget.threads, budget.memory)
         with (
@@ -474,12 +471,6 @@ class KernelPCA(Estimator):
             return data, weights, kernel, None
         by_shape = data.kind == "vectors" and not data.in_memory and not data.is_sparse
         return data, weights, kernel, kernel.feature_map(data if by_shape else data.load())
-
-    def _origin(self, plan: Plan, kernel: Kernel, X: Any, feature_map: FeatureMap | None) -> NDArray | None:
-        """The row that kernels of rows far from zero are moved to; features that are rows lose their mean anyway."""
-        if plan.route == "features" and feature_map is not None and feature_map.identity:
-            return None
-        return choose_origin(kernel, X) if kernel.input_kind == "vectors" else None
 
     def _load(self, data: Dataset, kernel: Kernel) -> Any:
         """The training samples in memory, as the kernel takes them."""

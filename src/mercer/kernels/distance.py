@@ -338,6 +338,7 @@ class PreparedEuclidean(PreparedDistance):
 
     kernel: EuclideanKernel
     left: Any
+    half_norms: NDArray  # h of the rows Y
 
     def __init__(self, kernel: EuclideanKernel, Y: Any, shift: float | None) -> None:
         self.kernel, self.is_sparse = kernel, sparse.issparse(Y)
@@ -347,6 +348,8 @@ class PreparedEuclidean(PreparedDistance):
             with np.errstate(over="ignore", invalid="ignore"):
                 self.center = Y.mean(axis=0, dtype=np.float64)
         left, self._norms = self._move(self.Y)
+        self.half_norms = kernel.scale * self._norms if self.is_sparse else self._norms
+        self.exact_shift = kernel.exact_shift
         self._set_left(left, self._norms, float(self.half_norms.max(initial=0.0)))
         if not (self.is_sparse or self.by_differences):
             self.right = left.T.copy()
@@ -370,7 +373,7 @@ class PreparedEuclidean(PreparedDistance):
         return left, half
 
     def _set_left(self, left: Any, norms: NDArray, farthest_right: float) -> None:
-        farthest = float(self._norm_factor * norms.max(initial=0.0))
+        farthest = float(norms.max(initial=0.0)) * (self.kernel.scale if self.is_sparse else 1.0)
         self._left_norms, self._farthest = norms, (farthest, farthest_right)
         if self.is_sparse:
             raise_nonfinite_values(norms, self.kernel, np.arange(len(norms)), left)
@@ -387,22 +390,9 @@ class PreparedEuclidean(PreparedDistance):
         return float(2.0 ** min(wanted, np.floor(np.log2(_LARGEST_SCALED / largest))) if largest else 2.0**wanted)
 
     @property
-    def _norm_factor(self) -> float:
-        return self.kernel.scale if self.is_sparse else 1.0
-
-    @property
-    def half_norms(self) -> NDArray:
-        """h of the rows Y."""
-        return self._norm_factor * self._norms
-
-    @property
     def nbytes(self) -> int:
         products = 0 if self.is_sparse or self.by_differences else self.left.nbytes + self.right.nbytes
         return int(products + self._norms.nbytes)
-
-    @property
-    def exact_shift(self) -> bool:  # type: ignore[override]
-        return self.kernel.exact_shift
 
     def fill(self, rows: slice, columns: slice, out: NDArray) -> None:
         self.exponents(rows, columns, out)

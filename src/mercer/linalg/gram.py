@@ -126,11 +126,8 @@ class _InMemory(GramMatrix):
 
     values: Any
     n_threads: int
+    is_sparse = False
     has_one_sign = False
-
-    @property
-    def is_sparse(self) -> bool:
-        return bool(sparse.issparse(self.values))
 
     @property
     def chain(self) -> int:  # type: ignore[override]
@@ -194,6 +191,7 @@ class PrecomputedGram(_InMemory):
 
     def __init__(self, K: Any, n_threads: int = 1, asymmetry: float = 0.0) -> None:
         self.values, self.n, self.n_threads, self.asymmetry = K, K.shape[0], n_threads, asymmetry
+        self.is_sparse = sparse.issparse(K)
 
     def diag(self) -> NDArray:
         return np.asarray(self.values.diagonal())

@@ -165,7 +165,8 @@ class _Basis:
         self.m = self.last = self.n_passes = self.n_products = 0
         self.restarted = False
         room = min(most, A.n + 64)
-        self._Q, self._AQ = (np.empty((A.n, room), order="F") for _ in range(2))  # touched as they grow
+        self._Q = np.empty((A.n, room), order="F")  # memory is touched as it grows
+        self._AQ = np.empty((A.n, room), order="F")
         self._H = np.zeros((room, room))
         self._spectrum: tuple[NDArray, NDArray] | None = None
 
@@ -179,14 +180,10 @@ class _Basis:
         return self._Q[:, : self.m]
 
     @property
-    def H(self) -> NDArray:
-        return self._H[: self.m, : self.m]
-
-    @property
     def spectrum(self) -> tuple[NDArray, NDArray]:
         """Eigenvalues, largest first, and vectors of H."""
         if self._spectrum is None:
-            values, Y = np.linalg.eigh(self.H)
+            values, Y = np.linalg.eigh(self._H[: self.m, : self.m])
             self._spectrum = values[::-1], Y[:, ::-1]
         return self._spectrum
 
@@ -231,7 +228,8 @@ class _Basis:
         """A bound on all eigenvalues but the k largest, if `first` is the random start of this basis."""
         if self.restarted:
             return np.inf
-        return bound_by_start(first, self.Q, self._AQ[:, : self.m], self.H, self.spectrum, k, self.A.product_error)
+        AQ, H = self._AQ[:, : self.m], self._H[: self.m, : self.m]
+        return bound_by_start(first, self.Q, AQ, H, self.spectrum, k, self.A.product_error)
 
     def has_gap(self, k: int) -> bool:
         """Whether the next Ritz value is so far from the k-th that a bound can lie between them."""
