@@ -473,3 +473,9 @@ def test_matrices_that_stay_in_the_cache_are_certified(n):
     rows = np.random.default_rng(0).normal(size=(n, 10)) * 0.9 ** np.arange(10)
     model = KernelPCA(10, kernel="rbf", gamma=0.1).fit(rows)
     assert model.plan_.route == "stored" and model.certificate_.certified and model.certificate_.n_complete == 10
+
+
+@pytest.mark.filterwarnings("error")
+def test_columns_whose_squares_overflow_are_not_standardized():
+    with pytest.raises(DataError, match="squares of the columns overflow"):
+        KernelPCA(2, kernel="rbf", standardize=True).fit(1e200 * X)

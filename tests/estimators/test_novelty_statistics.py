@@ -256,6 +256,16 @@ def test_rows_far_away_are_novel_with_finite_scores(model):
             assert np.isfinite(detector.contributions(1e200 * table[:3])).all()
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("kernel", "far"), [("linear", 1e160), ("poly", 1e100)])
+@pytest.mark.parametrize("statistic", ["reconstruction", "t2", "t2q"])
+def test_rows_whose_squares_overflow_in_feature_space_are_novel(kernel, far, statistic):
+    table = np.random.default_rng(0).normal(size=(120, 4))
+    detector = NoveltyDetector(KernelPCA(2, kernel=kernel), statistic=statistic).fit(table)
+    assert (detector.predict(far * table[:5]) == -1).all()
+    assert np.isfinite(detector.score_samples(far * table[:5])).all()
+
+
 @quiet
 def test_a_row_that_leaves_the_subspace_of_all_others_is_novel():
     table = np.random.default_rng(0).normal(size=(120, 4))

@@ -107,8 +107,9 @@ def standardized(model: Any, data: Dataset, weights: NDArray | None, n_threads: 
     """The data with every column divided by its standard deviation; sets `scale_`. Nothing is subtracted."""
     from mercer.linalg.scatter import ScatterDiagonal, accumulate
 
-    scatter = accumulate(data, weights, ScatterDiagonal, n_threads)
-    if not np.isfinite(scatter.squares).all():
+    with np.errstate(over="ignore", invalid="ignore"):
+        scatter = accumulate(data, weights, ScatterDiagonal, n_threads)
+    if not scatter.is_finite:
         raise DataError("The squares of the columns overflow. Scale the data down.")
     constant = scatter.is_constant
     if constant.any():

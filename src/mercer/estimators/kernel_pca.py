@@ -945,7 +945,8 @@ class KernelPCA(Estimator):
             kept = np.asarray(self.eigenvalues_) > 0
             return Projection(scorer.scores(rows, n_threads)[:, kept], None, kept)
         scores, norms = scorer.scores_and_norms(rows, n_threads)
-        q = np.maximum(norms - np.einsum("ij,ij->i", scores, scores), 0.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            q = np.maximum(norms - np.einsum("ij,ij->i", scores, scores), 0.0)
         kept = np.asarray(self.eigenvalues_) > 0
         if not rounding:
             return Projection(scores[:, kept], q, kept)
