@@ -471,3 +471,13 @@ def test_the_contract_of_a_fitted_model():
     assert model.plan(X).route == "dense" and model.plan(ArrayDataset(roll(2000)[0])).route == "sparse"
     search = model.nbrs_
     np.testing.assert_allclose(search.kneighbors(return_distance=True)[0], model.neighbor_distances_)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", Linear()], ids=str)
+@pytest.mark.parametrize("hold", [np.asarray, sparse.csr_array])
+def test_training_rows_may_be_changed_after_the_fit(metric, hold):
+    X, new = hold(cloud(50, 3)), cloud(50, 3)[:20] + 0.01
+    model = LocallyLinearEmbedding(n_neighbors=7, metric=metric).fit(X)
+    expected = model.transform(new)
+    X *= 0
+    np.testing.assert_array_equal(model.transform(new), expected)

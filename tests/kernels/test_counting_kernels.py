@@ -367,7 +367,7 @@ def test_no_more_memory_is_used_than_the_limit(kernel, strings):
         try:
             kernel.prepare(strings)
         except MemoryLimitError as error:
-            assert error.needed > limit  # noqa: PT017
+            assert error.needed > limit
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak <= 1.1 * limit

@@ -472,7 +472,10 @@ default="euclidean"
     def _space(self, data: Dataset, indices: NDArray | None, metric: Any, rng: Any) -> NeighborSpace:
         """All samples, or some, with their distances."""
         if indices is None:
-            return neighbor_space(data.load(), metric, self.neighbors_algorithm, rng)
+            samples = data.load()
+            if isinstance(metric, Kernel) and data.kind == "vectors" and not data.owns_samples:
+                samples = samples.copy()  # other spaces copy what they keep
+            return neighbor_space(samples, metric, self.neighbors_algorithm, rng)
         if data.kind == "precomputed":
             return self._space(data, None, metric, rng).take(indices)
         return neighbor_space(data.take(indices), metric, self.neighbors_algorithm, rng)
