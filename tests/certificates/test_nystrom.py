@@ -10,8 +10,9 @@ from numpy.testing import assert_allclose
 from scipy.optimize import brentq
 
 from mercer.certificates.nystrom import certify_nystrom, water_levels
+from mercer.data.dataset import ArrayDataset
 from mercer.kernels.dot import Linear
-from mercer.linalg.landmarks import LandmarkFeatures, LandmarkState, Moments, StretchedEnds
+from mercer.linalg.landmarks import LandmarkFeatures, LandmarkState, Moments, StretchedEnds, accumulate_moments
 
 VALUES = np.array([5.0, 3.0])
 OTHERS = np.array([1.0, 0.5])
@@ -75,6 +76,46 @@ def test_intervals_of_a_grown_set():
     low, high = grown.variance
     assert_allclose(certificate.total, [low - 0.01, high + 0.01])
     assert_allclose(certificate.explained[0], (6 - 0.2 - 0.01 - 0.02) / certificate.total[1])
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_what_is_stale_mixes_with_what_is_known_of_the_same_landmark(sign):
+    """Rows (10, ±0.1) are gone when a landmark shows the second column of others, (10, 1) — all times 1 and −1.
+
+    The first eigenvalue is off by about the product of 1 and 0.1, ten times the square of what was not known.
+    """
+    half = np.tile([1.0, -1.0], 50)[:, None]
+    before, after = half * [10.0, 0.1 * sign], half * [10.0, 1.0]
+    features, _ = LandmarkFeatures.from_samples(Linear(), np.array([[1.0, 0.0]]))
+    first = accumulate_moments(ArrayDataset(before), None, features, before[:10], 1)
+    grown = LandmarkState(features, first, 100, 100, None, 1).extend(np.array([[0.0, 1.0]]), np.array([0]))
+    grown = grown.add(accumulate_moments(ArrayDataset(after), None, grown.features, after[:10], 1), 100, 100)
+    values, V = grown.eigenpairs(2)
+    certificate = certify_nystrom(grown, values[:1], values[1:], grown.stretched_ends(values, V, 2), status="proven")
+    exact = np.linalg.svd(np.concatenate([before, after]), compute_uv=False)[0] ** 2
+    assert certificate.lower[0] <= exact <= certificate.upper[0]
+    assert abs(exact - values[0]) > 4 * grown.stale
+
+
+@pytest.mark.parametrize("stale", [0.0, 1e-9])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_rounding_may_move_every_eigenvalue(sign, stale):
+    """Rounding moved all of the scatter, and what is left, one way; what is left belongs to the first direction."""
+    seen, rounding, left = np.arange(9.0, 1.0, -1), 1e-3, 2e-3
+    exact = seen + left * (np.arange(8) == 0)
+    S, roots = np.diag(seen + sign * rounding), float(np.sqrt(10 * left))
+    moments = Moments(10.0, np.zeros(8), S, exact.sum(), left + sign * rounding, roots, 0.0, rounding / 10, rounding)
+    features, _ = LandmarkFeatures.from_samples(Linear(), np.eye(8))
+    rounded = LandmarkState(features, moments, 10, 10, None, 7 if stale else 8, stale, 0.0)
+    values, V = rounded.eigenpairs(8)
+    for k in (2, 7):
+        ends = rounded.stretched_ends(values, V, k + 1)
+        certificate = certify_nystrom(rounded, values[:k], values[k:], ends, status="proven")
+        assert np.all(certificate.lower <= exact[:k])
+        assert np.all(exact[:k] <= certificate.upper)
+        assert exact[k] <= certificate.bound_beyond
+        assert certificate.total[0] <= exact.sum() <= certificate.total[1]
+        assert certificate.explained[0] <= exact[:k].sum() / exact.sum() <= certificate.explained[1]
 
 
 def test_the_status_of_the_kernel():

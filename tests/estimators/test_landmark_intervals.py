@@ -1,5 +1,7 @@
 """Kernel PCA by landmarks: the exact eigenvalues lie in its intervals, and these are narrow."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +12,7 @@ from mercer.errors import DataError, MercerWarning
 from mercer.kernels.base import Blockwise
 from mercer.kernels.distance import RBF, Laplacian, Matern
 from mercer.kernels.dot import Cosine, Linear, Polynomial
+from mercer.linalg.landmarks import accumulate_moments
 from support.nystrom import assert_exact_values_in_intervals, centered, eigenvalues, landmark_pca
 
 pytestmark = pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
@@ -83,6 +86,28 @@ def test_directions_are_as_near_as_the_certificate_says(n_landmarks):
     cosines = np.abs(np.einsum("ij,ij->j", Z / np.linalg.norm(Z, axis=0), exact[:, :3]))
     assert np.all(np.sqrt(1 - np.minimum(cosines, 1) ** 2) <= model.certificate_.angles + 1e-7)
     assert (model.certificate_.angles < 0.3).any() == (n_landmarks == 12)
+
+
+@pytest.mark.parametrize("rounding", [0.0, 1e-3])
+def test_an_exact_pass_bounds_all_others_by_what_the_landmarks_leave(rounding, monkeypatch):
+    """Rows (p, q, q) and landmarks that see (p, q): the second eigenvalue is twice what they show of it.
+
+    Rounding may have taken its part of both.
+    """
+    p, q = 3 * np.tile([1.0, -1.0], 60), np.repeat([1.0, -1.0], 60)
+    exact = 2 * float(q @ q)
+
+    def rounded(*args):
+        m = accumulate_moments(*args)
+        lost = rounding * np.eye(2)
+        return replace(m, scatter=m.scatter - lost, left=m.left - rounding, rounding=m.rounding + rounding)
+
+    monkeypatch.setattr("mercer.estimators._kernel_landmarks.accumulate_moments", rounded)
+    X = np.column_stack([p, q, q])
+    model = landmark_pca(1, kernel="linear", landmarks=np.eye(2, 3), refine=1).fit(X)
+    assert_allclose(model.eigenvalues_, [p @ p], rtol=1e-12)
+    assert exact <= model.certificate_.bound_beyond * (1 + 1e-14)
+    assert model.certificate_.bound_beyond <= exact + 2 * rounding + 1e-9
 
 
 def test_intervals_stay_narrow_for_many_kernel_entries():

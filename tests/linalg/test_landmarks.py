@@ -2,6 +2,7 @@
 
 import pickle
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -158,6 +159,55 @@ def test_rounding_covers_errors_of_entries(gamma, weighted, monkeypatch):
     assert moments.rounding <= 1.1e-6 * (2 * np.sqrt(60 * w.sum()) * norm_A + w.sum())
 
 
+class WithErrors:
+    """Scalar products of rows with errors of one size: of k(x, s) away from zero, of k(s, s) and k(x, x) down."""
+
+    psd = True
+
+    def __init__(self, error, rows=None, columns=None):
+        self.error, self.rows, self.columns = error, rows, columns
+
+    def __call__(self, X, Y):  # of landmarks
+        return X @ Y.T - self.error
+
+    def diag(self, X):
+        return (X**2).sum(axis=1) - self.error
+
+    def prepare(self, Y):
+        return WithErrors(self.error, Y, Y)
+
+    def against(self, X):
+        return WithErrors(self.error, X, self.columns)
+
+    def entry_error(self):
+        return self.error
+
+    def fill(self, rows, columns, out):
+        K = self.rows[rows] @ self.columns.T
+        out[...] = K + self.error * np.sign(K)
+
+
+@pytest.mark.parametrize("size", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("kernel_values", [False, True])
+@pytest.mark.parametrize("weight", [None, 4.0])
+def test_rounding_covers_errors_of_entries_that_add_up(weight, kernel_values, size):
+    """ΦΦᵀ exceeds K by no more than the rounding, and its trace with what is left is as much less at most.
+
+    One landmark shows the first of two columns, ±1 and ±0.3. A small landmark multiplies errors of k(x, s) and k(s, s);
+    for a large one those of k(x, x) are more.
+    """
+    rows, weights = np.tile([[1.0, 0.3], [-1.0, 0.3], [1.0, -0.3], [-1.0, -0.3]], (50, 1)), None
+    total = 200.0
+    if weight is not None:
+        weights, total = np.full(200, weight), 200.0 * weight
+    features, _ = LandmarkFeatures.from_samples(WithErrors(1e-6), np.array([[size, 0.0]]))
+    plan = module._SumPlan(np.zeros(1), kernel_values)
+    moments = module._accumulate(ArrayDataset(rows), weights, features, plan, 1)
+    seen = float(moments.scatter[0, 0])
+    assert total < seen <= total + moments.rounding
+    assert 1.09 * total <= seen + moments.left + moments.rounding
+
+
 def test_rounding_covers_the_error_of_the_factor():
     features, _ = LandmarkFeatures.from_samples(RBF(0.05), X[:60])
     A = features.transform(X) @ features.inverse
@@ -170,6 +220,19 @@ def test_rounding_covers_the_error_of_the_inverse():
     features, _ = LandmarkFeatures.from_samples(RBF(0.05), X[:60])
     moments = moments_of(replace(features, inverse_error=1e-6), X)
     assert 2e-6 * (features.transform(X) ** 2).sum() <= moments.rounding <= 2.2e-6 * moments.diagonal
+
+
+def test_rounding_covers_the_additions_of_many_batches():
+    """Tenths add up to less or more than their number; nothing else is rounded."""
+    one = Moments(1.0, np.zeros(1), np.array([[0.1]]), 0.1, 0.0, 0.0, 0.0, 0.0, 0.0)
+    both, most = one, 0.0
+    for count in range(2, 200):
+        both = both + one
+        exact = Fraction(0.1) * count
+        off = max(abs(Fraction(float(found)) - exact) for found in (both.scatter[0, 0], both.diagonal))
+        assert off <= both.rounding
+        most = max(most, float(off / exact))
+    assert most > 20 * module.UNIT
 
 
 @pytest.mark.parametrize("gamma", [0.5, 1e-3])
@@ -235,6 +298,19 @@ def test_coordinates_of_rows_that_are_gone_are_no_longer_than_what_was_left_of_t
     later = state.features.transform(X[:200])[:, state.n_settled :]
     assert np.sum(later**2) <= state.stale
     assert np.linalg.norm(later, axis=1).sum() <= state.stale_roots
+
+
+def test_what_rounding_hid_of_rows_that_are_gone_is_stale():
+    """All rows have a second coordinate of the same length, and rounding hid it: nothing seemed to be left of them."""
+    a = np.random.default_rng(0).normal(size=50)
+    rows = np.column_stack([a, np.full(50, 1e-3)])
+    features, _ = LandmarkFeatures.from_samples(Linear(), np.array([[1.0, 0.0]]))
+    hidden = float((rows[:, 1] ** 2).sum())
+    moments = Moments(50.0, a.mean(keepdims=True), np.array([[50 * a.var()]]), float(a @ a), 0.0, 0.0, 0.0, 0.0, hidden)
+    state = state_of(features, moments, 50).extend(np.array([[0.0, 1.0]]), np.array([50]))
+    later = state.features.transform(rows)[:, 1]
+    assert np.sum(later**2) <= state.stale * (1 + 1e-12)
+    assert np.abs(later).sum() <= state.stale_roots * (1 + 1e-12)
 
 
 def test_the_variance_of_a_grown_set_contains_that_of_the_kernel():
