@@ -100,6 +100,59 @@ def test_certified_intervals_and_angles_hold_for_the_worst_that_a_sketch_allows(
     assert worst > 1.1  # half of the gap is not enough
 
 
+def test_the_explained_ratio_holds_for_every_total_that_its_error_allows():
+    c = certify_sketch(
+        np.array([3.0, 2.0]), np.array([1.0]), error=0.0, sketch_size=2, shrinkage=0.0, rounding=0.0, total=6.0,
+        total_error=0.5,
+    )  # fmt: skip
+    assert c.explained[0] <= 5 / 6.5 and c.explained[1] >= 5 / 5.5
+
+
+def sums_of_squares_that_err_down(n_terms, n_sums):
+    """Integers, so many terms times so many equal sums of squares, each of them rounded down as long as it can be."""
+    total_bits = 60
+    spacing = 2 ** (total_bits - 53)  # of numbers near the whole sum
+    root = np.sqrt(2.0**total_bits / n_terms / n_sums)
+    c = int(root) // 2 * 2  # squares of even numbers are multiples of four
+    rest = range(spacing // 2 - 8, spacing // 2)  # after division by the spacing
+    odd = next(d for d in range(1, spacing, 2) if (c * c * (n_terms - 1) + d * d) % spacing in rest)
+    return np.append(np.full(n_terms - 1, float(c)), float(odd))
+
+
+def test_a_shrunk_sketch_has_the_rounding_of_long_sums():
+    """Two orthogonal rows of two million integers, whose squares add up to less than they are.
+
+    What is subtracted comes from these sums, and S reaches up to it and the rounding.
+    """
+    piece = sums_of_squares_that_err_down(256, 8192)
+    first = np.tile(piece, 8192)
+    second = first * np.repeat(np.tile([1.0, -1.0], 4096), 256)
+    sketch = ScatterSketch(len(first), 1)
+    sketch._gather(np.stack([first, second, 0 * first]))
+    exact = int(sum(int(x) ** 2 for x in piece)) * 8192
+    kept = sketch.rows[0]
+    assert abs(kept @ kept) < 1e-9 * exact  # both were equally long
+    assert exact <= Fraction(sketch.shrinkage) + Fraction(sketch.sketch_error)
+    assert exact > Fraction(sketch.shrinkage) * (1 + 1000 * Fraction(UNIT))
+
+
+def test_squares_of_many_rows_are_known_to_their_rounding():
+    piece = sums_of_squares_that_err_down(128, 8192)
+    sketch = ScatterSketch(2, 4)
+    sketch._take(np.tile(piece[:, None], (8192, 2)), np.zeros(2))
+    exact = sum(int(x) ** 2 for x in piece) * 8192
+    off = abs(Fraction(float(sketch.squares[0])) - exact)
+    assert 1000 * UNIT * exact < off <= Fraction(float(sketch.diagonal_error[0]))
+
+
+def test_a_factor_of_which_the_root_is_rounded_scales_the_rows_by_something_else():
+    sketch = sketched(np.array([[1.0], [-1.0]]), size=2)
+    factor, before = 0.25 * (1 + 2.0**-52), sketch._rounding
+    sketch._scale(factor)
+    off = abs(Fraction(factor) * 2 - sum(Fraction(float(x)) ** 2 for x in sketch.rows[:, 0]))
+    assert off > 0 and off <= Fraction(sketch._rounding - factor * before)
+
+
 def test_merges_and_batches():
     parts = [sketched(ROWS[piece]) for piece in np.array_split(np.arange(500), 4)]
     both = merged(merged(parts[0], parts[1]), merged(parts[2], parts[3]))
@@ -157,3 +210,27 @@ def test_rounding_is_measured_not_assumed(monkeypatch):
     assert sketch.sketch_error > 100 * exact
     lost = np.linalg.eigvalsh(scatter_matrix(ROWS) - sketch.rows.T @ sketch.rows)
     assert lost[0] >= -sketch.sketch_error
+
+
+def test_a_rotation_that_stretches_is_measured_even_if_its_values_fit(monkeypatch):
+    """Values and vectors are those of UᵀGU = Λ with too long a U; another sketch inherits the error.
+
+    No rows are lost by four columns in eight directions, so the sketch becomes larger than S.
+    """
+    eigh = np.linalg.eigh
+
+    def stretched(A):
+        values, U = eigh(A)
+        return values * (1 + 1e-9) ** 2, U * (1 + 1e-9)
+
+    rows = ROWS[:, :4]
+    halves = sketched(rows[:250]), sketched(rows[250:])
+    monkeypatch.setattr(np.linalg, "eigh", stretched)
+    sketch, part = sketched(rows), sketched(rows[250:])
+    monkeypatch.undo()
+    both = merged(halves[0], part)
+    for each in (sketch, both):
+        S = scatter_matrix(rows)
+        lost = np.linalg.eigvalsh(S - each.rows.T @ each.rows)
+        assert -each.sketch_error <= lost[0] < -1e-10 * np.trace(S)
+    assert both.sketch_error > 100 * merged(*halves).sketch_error
