@@ -318,6 +318,26 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     # ------------------------------------------------------------------ the contract (contract.py)
 
+    def spectrum(self) -> Any:
+        """Eigenvalues with their intervals; None if the model has none."""
+        return None
+
+    def linear_map(self) -> Any:
+        """The affine map from rows to scores; None if scores are not linear."""
+        return None
+
+    def training_set(self) -> Any:
+        """The training samples with their scores; None if they are not kept."""
+        return None
+
+    def project(self, rows: Any, *, rounding: bool = False) -> Any:
+        """Scores and squared distances from the subspace of the components; None if scores are not projections."""
+        return None
+
+    def expansion(self) -> Any:
+        """The component functions as sums over training samples; None if they are not sums of a kernel."""
+        return None
+
     @property
     def feature_names(self) -> list[str]:
         """Names of the features, x0, x1, … if they have none."""

@@ -160,23 +160,6 @@ class InMemoryEstimator(Estimator):
         check_is_fitted(self)
         return self.n_components_
 
-    # ------------------------------------------------------------------ the contract
-
-    def spectrum(self) -> None:
-        """The coordinates have no variances of their own."""
-
-    def linear_map(self) -> None:
-        """The scores are not linear in X."""
-
-    def training_set(self) -> Any:
-        """No training rows are kept."""
-
-    def project(self, rows: Any, *, rounding: bool = False) -> None:
-        """The scores are not projections."""
-
-    def expansion(self) -> None:
-        """The scores are not sums of a kernel."""
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

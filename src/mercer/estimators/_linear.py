@@ -217,12 +217,6 @@ class LinearEstimator(Estimator):
             **known,
         )
 
-    def training_set(self) -> None:
-        """Linear models keep no training rows."""
-
-    def expansion(self) -> None:
-        """Linear models are not sums of kernels."""
-
     def project(self, rows: Any, *, rounding: bool = False) -> Projection:
         """Scores without whitening, and squared distances from the subspace; with `rounding`, bounds on their errors.
 

@@ -922,9 +922,6 @@ class KernelPCA(Estimator):
             unresolved=self.certificate_.unresolved,
         )
 
-    def linear_map(self) -> None:
-        """None: the scores are not linear in X."""
-
     def training_set(self) -> TrainingSet:
         """The training samples in the units of X."""
         if isinstance(self._centering, LandmarkCentering):

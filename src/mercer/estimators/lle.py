@@ -341,13 +341,13 @@ default="euclidean"
     ) -> tuple[NeighborSpace, NDArray | None, Plan]:
         """All samples; or landmarks from a random pool, with their indices in order. The graph may change the plan."""
         if not plan.n_landmarks:
-            space = self._space(data, None, metric, rng)
+            space = self._space(data, None, metric)
             if problem.n > LARGE_SAMPLES:
                 plan = plan_lle(replace(problem, width=estimate_width(space, problem.n_neighbors, rng())), budget)
         if plan.n_landmarks:
             is_whole = data.kind == "precomputed"  # a matrix of distances is not copied
             pool = None if is_whole else np.sort(rng().choice(len(data), plan.pool_size, replace=False))
-            space = self._space(data, pool, metric, rng)
+            space = self._space(data, pool, metric)
         if isinstance(metric, Kernel) and not metric.psd:
             warn_if_indefinite(space)
         if not plan.n_landmarks:
@@ -408,7 +408,7 @@ default="euclidean"
         plan = plan_lle(problem, budget)
         if plan.n_landmarks or problem.n <= LARGE_SAMPLES or not data.in_memory:
             return plan
-        width = estimate_width(self._space(data, None, metric, rng), problem.n_neighbors, rng())
+        width = estimate_width(self._space(data, None, metric), problem.n_neighbors, rng())
         return plan_lle(replace(problem, width=width), budget)
 
     # ------------------------------------------------------------------ samples
@@ -423,10 +423,6 @@ default="euclidean"
         if isinstance(metric := self._metric(), Kernel):
             return "vectors" if metric.input_kind == "any" else metric.input_kind
         return "precomputed" if metric == "precomputed" else "vectors"
-
-    @property
-    def _is_precomputed(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "precomputed"
 
     def _open(self, X: Any, *, reset: bool, check_finite: bool = True) -> Dataset:
         if self.input_kind == "precomputed":
@@ -469,16 +465,16 @@ default="euclidean"
         self.scale_ = scale.astype(data.dtype if data.dtype == np.float32 else np.float64)
         return scaled(data, self.scale_.astype(np.float64))  # as `transform` divides: equal rows stay equal
 
-    def _space(self, data: Dataset, indices: NDArray | None, metric: Any, rng: Any) -> NeighborSpace:
+    def _space(self, data: Dataset, indices: NDArray | None, metric: Any) -> NeighborSpace:
         """All samples, or some, with their distances."""
         if indices is None:
             samples = data.load()
             if isinstance(metric, Kernel) and data.kind == "vectors" and not data.owns_samples:
                 samples = samples.copy()  # other spaces copy what they keep
-            return neighbor_space(samples, metric, self.neighbors_algorithm, rng)
+            return neighbor_space(samples, metric, self.neighbors_algorithm)
         if data.kind == "precomputed":
-            return self._space(data, None, metric, rng).take(indices)
-        return neighbor_space(data.take(indices), metric, self.neighbors_algorithm, rng)
+            return self._space(data, None, metric).take(indices)
+        return neighbor_space(data.take(indices), metric, self.neighbors_algorithm)
 
     def _choose_n_neighbors(
         self, data: Dataset, metric: Any, method: Method, rng: Any, n_threads: int
@@ -486,7 +482,7 @@ default="euclidean"
         """The number of neighbors for some samples, which are as far apart as landmarks if there are to be some."""
         n, most = len(data), min(len(data), self.n_landmarks or len(data)) - 1
         some = np.sort(rng().choice(n, size=min(_CHOOSING_SAMPLES, most + 1), replace=False))
-        space = self._space(data, some, metric, rng)
+        space = self._space(data, some, metric)
         return choose_n_neighbors(space, method, most, rng, self.tol or DEFAULT_TOL, n_threads)
 
     def _connected(self, space: NeighborSpace, problem: LLEProblem, n_threads: int) -> LLEProblem:
@@ -581,7 +577,7 @@ default="euclidean"
         check_is_fitted(self)
         if isinstance(self._metric(), Kernel):
             raise AttributeError("nbrs_: scikit-learn has no search for the distance of a kernel.")
-        metric = "precomputed" if self._is_precomputed else "minkowski"
+        metric = "precomputed" if self.input_kind == "precomputed" else "minkowski"
         search = NearestNeighbors(n_neighbors=self.n_neighbors_, algorithm=self.neighbors_algorithm, metric=metric)
         return search.fit(self._graph.space.to_input())
 
@@ -604,13 +600,10 @@ default="euclidean"
             unresolved=certificate.unresolved,
         )
 
-    def linear_map(self) -> None:
-        """None: the coordinates are not linear in X."""
-
     def training_set(self) -> TrainingSet | None:
         """The embedded samples with their coordinates; None for duplicates that were merged, and for distances."""
         chosen, graph = getattr(self, "landmark_indices_", None), self._graph
-        if graph.duplicates is not None or self._is_precomputed:
+        if graph.duplicates is not None or self.input_kind == "precomputed":
             return None
         samples = graph.space.to_input()
         if hasattr(self, "scale_"):
@@ -618,12 +611,6 @@ default="euclidean"
             samples = sparse.csr_array(samples.multiply(scale)) if sparse.issparse(samples) else samples * scale
         indices = np.arange(self.n_samples_) if chosen is None else chosen
         return TrainingSet(samples, indices, np.asarray(self.embedding_)[indices], None)
-
-    def project(self, rows: Any, *, rounding: bool = False) -> None:
-        """None: the coordinates are not projections."""
-
-    def expansion(self) -> None:
-        """None: the coordinates are not sums of a kernel."""
 
     # ------------------------------------------------------------------ scikit-learn
 
@@ -654,8 +641,9 @@ default="euclidean"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = not self._is_precomputed
-        tags.input_tags.pairwise = tags.input_tags.positive_only = self._is_precomputed
+        is_precomputed = isinstance(self.metric, str) and self.metric == "precomputed"
+        tags.input_tags.sparse = not is_precomputed
+        tags.input_tags.pairwise = tags.input_tags.positive_only = is_precomputed
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

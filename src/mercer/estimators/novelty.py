@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -32,6 +31,7 @@ from mercer.data.validation import as_dataset
 from mercer.errors import DataError, MercerWarning, ParameterError, Remedy, warn, warn_each
 from mercer.estimators._base import fit_method
 from mercer.estimators.kernel_pca import KernelPCA
+from mercer.kernels.dot import as_dense
 from mercer.linalg.neighbors import Points
 from mercer.numerics.random_state import as_generator
 from mercer.numerics.rounding import TINY
@@ -126,7 +126,7 @@ class Score:
         varies = self.split.variances > 0
         axes, variances = map.axes[varies], self.split.variances[varies]
         with np.errstate(over="ignore", invalid="ignore"):
-            centered = (complete_rows(self.model, _dense(rows)) - map.mean) / map.scale
+            centered = (complete_rows(self.model, as_dense(rows)) - map.mean) / map.scale
             scores = centered @ axes.T
             found = self._combine(t2_contributions(centered, scores, axes, variances), (centered - scores @ axes) ** 2)
         return np.nan_to_num(found, nan=HUGE)
@@ -177,10 +177,6 @@ class Score:
             return expansion.evaluate(rows)
         assert map is not None  # checked by `of`
         return np.asarray(rows @ (map.axes / map.scale).T)
-
-
-def _dense(rows: Any) -> NDArray:
-    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
 
 
 def with_rounding(scores: NDArray, rounding: NDArray | float = 0.0) -> NDArray:
@@ -733,7 +729,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
         if training is None or model.input_kind != "vectors" or get_tags(model).input_tags.pairwise:
             kind = "a kernel matrix" if model.input_kind == "vectors" else model.input_kind
             raise DataError(f"Contributions need columns of numbers, but this model compares {kind}.")
-        known = _dense(training.samples)
+        known = as_dense(training.samples)
         inliers = self._by_blocks(ArrayDataset(known), score) <= self.threshold_
         known = known[inliers] if inliers.any() else known
         expansion = model.expansion()
@@ -741,7 +737,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
         space = Points.from_rows(known / scale)
 
         def explain(rows: Any) -> NDArray:
-            rows = _dense(rows)
+            rows = as_dense(rows)
             nearest = known[space.nearest_to(space.prepare(rows / scale), 1).indices[:, 0]]
             whole, found = score(rows), np.empty(rows.shape)
             for j in range(rows.shape[1]):

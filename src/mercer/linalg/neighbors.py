@@ -20,7 +20,6 @@ from scipy import sparse
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
-from mercer.data.dataset import ArrayDataset
 from mercer.errors import DataError
 from mercer.kernels.base import Kernel, PreparedKernel
 from mercer.numerics.blocking import slices
@@ -67,14 +66,11 @@ class NeighborSpace(ABC):
         Square root of one unit of `gram_at`, in the units of the input.
     width : int
         Numbers that a neighbor takes in `gram_at`, for sizes of blocks.
-    nbytes : int
-        Memory of what the space keeps.
     """
 
     samples: Any
     scale: float = 1.0
     width: int = 1
-    nbytes: int = 0
 
     @property
     def n(self) -> int:
@@ -134,22 +130,18 @@ class NeighborSpace(ABC):
         return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
 
 
-def neighbor_space(samples: Any, metric: "str | Kernel", algorithm: str = "auto", rng: Any = None) -> NeighborSpace:
+def neighbor_space(samples: Any, metric: "str | Kernel", algorithm: str = "auto") -> NeighborSpace:
     """The space of samples for "euclidean", "cosine", "precomputed" (samples is the matrix of distances) or a kernel.
 
-    `algorithm` is scikit-learn's `neighbors_algorithm`; `rng` serves kernels with parameters that are left to the data.
+    `algorithm` is scikit-learn's `neighbors_algorithm`.
     """
     if isinstance(metric, Kernel):
-        return KernelSpace(samples, metric.resolve(ArrayDataset(samples, _sample_kind(metric)), rng))
+        return KernelSpace(samples, metric)
     if metric == "precomputed":
         return DistanceMatrix(samples)
     if sparse.issparse(samples):
         return SparsePoints.from_rows(samples, unit_length=metric == "cosine")
     return Points.from_rows(samples, unit_length=metric == "cosine", algorithm=algorithm)
-
-
-def _sample_kind(kernel: Kernel) -> Any:
-    return "vectors" if kernel.input_kind == "any" else kernel.input_kind
 
 
 # ---------------------------------------------------------------------- dense rows
@@ -179,10 +171,6 @@ class Points(NeighborSpace):
     @property
     def width(self) -> int:  # type: ignore[override]
         return int(self.samples.shape[1])
-
-    @property
-    def nbytes(self) -> int:  # type: ignore[override]
-        return int(self.samples.nbytes)
 
     @cached_property
     def _tree(self) -> cKDTree:
@@ -352,10 +340,6 @@ class SparsePoints(NeighborSpace):
         space = cls(X, columns, medians, scale)
         return replace(space, samples=space.prepare(X))
 
-    @property
-    def nbytes(self) -> int:  # type: ignore[override]
-        return int(self.samples.data.nbytes + self.samples.indices.nbytes)
-
     @cached_property
     def _squares(self) -> NDArray:
         return _sparse_squares(self.samples)
@@ -424,10 +408,6 @@ class KernelSpace(NeighborSpace):
     samples: Any
     kernel: Kernel
 
-    @property
-    def nbytes(self) -> int:  # type: ignore[override]
-        return ArrayDataset(self.samples, _sample_kind(self.kernel)).nbytes + self._prepared.nbytes
-
     @cached_property
     def _prepared(self) -> PreparedKernel:
         return self.kernel.prepare(self.samples)
@@ -483,10 +463,6 @@ class DistanceMatrix(NeighborSpace):
     @cached_property
     def scale(self) -> float:  # type: ignore[override]
         return float(power_of_two(largest_modulus(self.samples)))
-
-    @property
-    def nbytes(self) -> int:  # type: ignore[override]
-        return 0 if self.columns is None else int(self.samples.nbytes)
 
     def _search(self, queries: NDArray, k: int, own: NDArray | None, n_threads: int, progress: Any) -> Neighbors:
         shape = len(queries), self.n
