@@ -369,6 +369,9 @@ NOT_NUMERIC = {
     "a date": with_entry(datetime.date(2024, 1, 2)),
     "a duration": with_entry(np.timedelta64(5, "D")),
     "strings": ROWS.astype(str).astype(object) + "x",
+    "digits": np.full((30, 4), "007"),
+    "digits as objects": ROWS.astype(str).astype(object),
+    "digits as bytes": ROWS.astype(bytes),
     "fixed strings": np.full((30, 4), "x"),
     "bytes": np.full((30, 4), b"x"),
     "a string": with_entry("lots"),
@@ -587,8 +590,26 @@ def test_weights_that_cannot_be_used_are_located(value, text):
     with pytest.raises(DataError, match=text) as caught:
         check_sample_weight(np.where(np.arange(23) == 3, value, 1.0), 23)
     assert caught.value.row == 3 and caught.value.source == "sample_weight" and "row index 3" in str(caught.value)
-    with pytest.raises(DataError, match="sample_weight: could not convert string to float: 'x'"):
-        check_sample_weight(["x"] * 23, 23)
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        ["1"] * 23,
+        np.full(23, "1"),
+        np.full(23, "2024-01-01", "datetime64[D]"),
+        pd.Series(pd.date_range("2024-01-01", periods=23)),
+        np.ma.MaskedArray(np.ones(23), mask=np.arange(23) < 5),
+        [datetime.timedelta(1)] * 23,
+    ],
+    ids=lambda weights: type(weights).__name__,
+)
+def test_weights_that_numpy_would_take_for_numbers_are_refused(weights):
+    with pytest.raises(DataError) as caught:
+        check_sample_weight(weights, 23)
+    assert caught.value.row == 0 and caught.value.source == "sample_weight"
+    assert_array_equal(check_sample_weight(pd.Series([1, 2.5], dtype=object), 2), [1, 2.5])
+    assert_array_equal(check_sample_weight(np.ma.MaskedArray([1.0, 2.0]), 2), [1, 2])
 
 
 def test_rows_of_weight_zero_are_left_out_in_memory_after_a_check():

@@ -131,6 +131,9 @@ def test_every_fit_warns_and_keeps_the_warning():
 FRAME = pd.DataFrame({"a": A, "b": B, "c": A + B})
 NOT_NUMERIC = {
     "strings": (FRAME.assign(b=["x"] * N), ["b"]),
+    "codes": (FRAME.assign(b=[f"{i:05d}" for i in range(N)]), ["b"]),
+    "codes as categories": (FRAME.assign(b=pd.Categorical([f"{i:05d}" for i in range(N)])), ["b"]),
+    "polars codes": (pl.DataFrame({"a": A, "b": [f"{i:05d}" for i in range(N)]}), ["b"]),
     "a string": (FRAME.assign(b=pd.Series([1.0, "lots", *range(N - 2)], dtype=object)), ["b"]),
     "categories": (FRAME.assign(c=pd.Categorical(["u", "v"] * (N // 2))), ["c"]),
     "dates": (FRAME.assign(a=DAYS), ["a"]),
@@ -155,6 +158,14 @@ def test_columns_that_are_not_numeric_are_named_with_a_model_that_accepts_them(n
             as_dataset(frame, estimator, reset=reset)
         assert caught.value.column == repr(columns[0])
         assert all(repr(column) in str(caught.value) for column in columns)
+
+
+def test_many_columns_that_are_not_numeric_are_left_out_by_one_call():
+    frame = pd.DataFrame({f"s{j}": ["x"] * N for j in range(9)} | {"a": A, "b": B})
+    with pytest.raises(DataError) as caught:
+        PCA(1).fit(frame)
+    assert len(str(caught.value)) < 500 and 'X.select_dtypes("number")' in str(caught.value)
+    assert PCA(1).fit(frame.select_dtypes("number")).n_features_in_ == 2
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])

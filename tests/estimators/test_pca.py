@@ -288,6 +288,21 @@ def test_stored_attributes_are_all_there_is():
     assert {stored.name for stored in model._stored_attributes} == set(vars(model)) - set(model.get_params())
 
 
+@pytest.mark.parametrize(
+    "scores",
+    [
+        np.full((3, 2), "2024-01-01", "datetime64[D]"),
+        [["1", "2"], ["3", "4"]],
+        np.ma.MaskedArray(np.ones((3, 2)), mask=[[0, 1], [0, 0], [0, 0]]),
+    ],
+    ids=["dates", "strings", "masked"],
+)
+def test_scores_that_numpy_would_take_for_numbers_are_refused(scores):
+    with pytest.raises(DataError) as caught:
+        PCA(2).fit(rows()).inverse_transform(scores)
+    assert caught.value.row == 0
+
+
 @pytest.mark.parametrize("whiten", [False, True])
 def test_replaced_attributes_are_followed(whiten):
     X, new = rows(), rows(9, seed=1)

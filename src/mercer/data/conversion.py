@@ -19,6 +19,7 @@ ACCEPTS_MISSING = "ProbabilisticPCA accepts missing values."
 _ARRAYS = ("__array__", "__array_interface__", "__dlpack__", "__dataframe__", "__arrow_c_stream__")
 _TEMPORAL = re.compile(r"date|time|duration|period|interval|month", re.IGNORECASE)  # types of pandas, polars, Arrow
 _TEXT = re.compile(r"object|str|large_str|utf8|categor|enum|dictionary", re.IGNORECASE)
+_NAMED = 5  # columns that a message names
 _MOMENTS = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 
 
@@ -68,15 +69,32 @@ def _check_type(X: Any, name: str) -> None:
         raise TypeError(f"{name} is of type {type(X).__name__}. Pass {accepted}.")
 
 
-def _without_mask(X: Any) -> NDArray:
+def check_numbers(X: Any, name: str) -> None:
+    """Raise for what numpy would take for numbers: strings, dates, and values that a mask hides."""
+    if sparse.issparse(X):
+        return
+    if isinstance(X, np.ma.MaskedArray):
+        _without_mask(X, name)
+    values = np.atleast_1d(np.asarray(X) if hasattr(X, "dtype") else np.asarray(X, dtype=object))
+    if values.dtype.kind not in "OUSmM":
+        return
+    row = _first_non_number(values.ravel())
+    if row is not None:
+        value, row = values.flat[row], row // max(1, values[:1].size)
+        text = f"{name} has {_type_of(value)}, first {short_repr(value)} at row index {row}. Pass numbers."
+        raise DataError(text, source=name, row=row, value=value)
+
+
+def _without_mask(X: Any, name: str = "X") -> NDArray:
     """The values of a masked array; those that it hides are never used."""
     hidden = np.argwhere(np.ma.getmaskarray(X))
     if not len(hidden):
         return X.data
     row, *rest = map(int, hidden[0])
     where = f"row index {row}{''.join(f', column {j}' for j in rest)}"
-    text = f"X is a masked array with {counted(len(hidden), 'masked value')}, first at {where}. {ACCEPTS_MISSING}"
-    raise MissingValuesError(text, row=row, column="".join(map(str, rest)) or None)
+    text = f"{name} is a masked array with {counted(len(hidden), 'masked value')}, first at {where}."
+    text = f"{text} {ACCEPTS_MISSING}" if name == "X" else text
+    raise MissingValuesError(text, source=name, row=row, column="".join(map(str, rest)) or None)
 
 
 def _missing_to_nan(X: Any) -> Any:
@@ -148,9 +166,12 @@ def _advice(X: Any, found: Any, names: list[Any] | None, them: str, estimator: A
         return f"To compare strings, use {model}{option}=mercer.kernels.Spectrum(3)."
     if names is None:
         return f"Leave {them} out, or encode {them} as numbers."
+    with_code = f" with X.drop({'columns=' if hasattr(X, 'iloc') else ''}[{', '.join(found)}])"
+    if len(found) > _NAMED:
+        with_code = ' with X.select_dtypes("number")' if hasattr(X, "iloc") else ""
     return (
-        f"Leave {them} out with X.drop({'columns=' if hasattr(X, 'iloc') else ''}[{listed(found)}]), or use "
-        "mercer.KernelPCA(kernel=mercer.kernels.TableKernel()), which compares columns of all types."
+        f"Leave {them} out{with_code}, or use mercer.KernelPCA(kernel=mercer.kernels.TableKernel()), which compares "
+        "columns of all types."
     )
 
 
@@ -164,14 +185,18 @@ def _column_values(X: Any, j: int) -> NDArray:
 def _first_non_number(values: NDArray) -> int | None:
     """The first entry that is neither a number nor missing."""
     for i, value in enumerate(values):
-        try:
-            float(value)
-            known = not isinstance(value, _MOMENTS)
-        except (TypeError, ValueError, OverflowError):
-            known = is_missing(value)
-        if not known:
+        if not _is_number(value) and not is_missing(value):
             return i
     return None
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number in the range of float64. Strings of digits may be codes, such as 007."""
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return not isinstance(value, (str, bytes, *_MOMENTS))
 
 
 def _type_of(value: Any) -> str:

@@ -16,7 +16,15 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from mercer.data.conversion import ACCEPTS_MISSING, CONVERTERS, as_matrix, column_name, column_names, float_matrix
+from mercer.data.conversion import (
+    ACCEPTS_MISSING,
+    CONVERTERS,
+    as_matrix,
+    check_numbers,
+    column_name,
+    column_names,
+    float_matrix,
+)
 from mercer.data.dataset import (
     SMALL_INTEGERS,
     ArrayDataset,
@@ -382,10 +390,8 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray:
         from mercer.compat.array_api import to_numpy
 
         sample_weight = to_numpy(sample_weight)
-    try:
-        weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, order="C", ensure_all_finite=False)
-    except ValueError as error:  # such as strings
-        raise DataError(f"sample_weight: {error}", source="sample_weight") from None
+    check_numbers(sample_weight, "sample_weight")
+    weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, order="C", ensure_all_finite=False)
     wrong = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
     if len(wrong):
         raise _weight_error(weights.flat[wrong[0]], int(wrong[0]))

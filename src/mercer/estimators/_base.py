@@ -290,7 +290,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             data = self.open(data)
         elif method == "inverse_transform":
             check_is_fitted(self)
-            data = as_dataset(X, clone(self), reset=True)  # scores have columns of their own
+            data = self._open_scores(X)
         else:
             data = self.open(X)
         columns = self.feature_names if rows_are_written else list(self.get_feature_names_out())

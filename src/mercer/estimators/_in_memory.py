@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.data.conversion import check_numbers
 from mercer.data.dataset import Dataset
 from mercer.errors import DataError, ParameterError
 from mercer.estimators._base import Estimator, fit_method
@@ -128,6 +129,7 @@ class InMemoryEstimator(Estimator):
             Rows in the units of the training rows.
         """
         check_is_fitted(self)
+        check_numbers(X, "X")
         scores = check_array(X, input_name="X", dtype=np.float64)
         if scores.shape[1] != self.n_components_:
             expected = f"but inverse_transform expects {self.n_components_}: one per component."

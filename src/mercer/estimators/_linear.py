@@ -11,6 +11,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.contract import Eigenspectrum, LinearMap, Projection
+from mercer.data.conversion import check_numbers
 from mercer.data.dataset import Dataset
 from mercer.errors import DataError, warn, warn_each
 from mercer.estimators._base import COMMON_ATTRIBUTES, Estimator, numbered
@@ -155,6 +156,7 @@ class LinearEstimator(Estimator):
             Rows in the subspace of the components, in the units of X.
         """
         check_is_fitted(self)
+        check_numbers(X, "X")
         scores = check_array(X, input_name="X", dtype=[np.float64, np.float32], ensure_min_features=0)
         map = self.linear_map()
         if scores.shape[1] != len(map.decoder):

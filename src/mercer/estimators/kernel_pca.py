@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.certificates.residual import ResidualCertificate, certify
 from mercer.compat.sklearn_private import Interval, NotConvergedWarning, RealNotInt, StrOptions
 from mercer.contract import Eigenspectrum, KernelExpansion, Projection, TrainingSet
+from mercer.data.conversion import check_numbers
 from mercer.data.dataset import ArrayDataset, Dataset, Kind
 from mercer.data.validation import apply_sample_weight, check_sample_weight, is_finite, raise_nonfinite
 from mercer.errors import DataError, ParameterError, Remedy, warn, warn_each
@@ -755,6 +756,7 @@ class KernelPCA(Estimator):
                 "The fit_inverse_transform parameter was not set to True when instantiating and hence the inverse "
                 'transform is not available. Set preimage="auto", which needs no other fit.'
             )
+        check_numbers(X, "X")
         scores = check_array(X, input_name="X", dtype=np.float64)
         expected = self._n_features_out if self.preimage is not None else self.X_transformed_fit_.shape[1]
         if scores.shape[1] != expected:
