@@ -63,6 +63,26 @@ def test_the_worst_case_of_two_dimensions_is_covered():
         assert rho[0] ** 2 / c.gaps[0] >= theta * (1 - 1e-9)  # Kato and Temple: attained
 
 
+@pytest.mark.parametrize("angle", np.linspace(0.02, 1.55, 30))
+def test_what_is_called_complete_is_the_smallest_eigenvalue(angle):
+    """One vector between those of 0 and 1: near the second one, its interval is about that."""
+    u = np.array([[np.cos(angle)], [np.sin(angle)]])
+    theta = float(np.sin(angle) ** 2)
+    product = np.array([[0.0], [1.0]]) * u
+    rho = np.linalg.norm(product - theta * u, axis=0)
+    c = certify_gaps(Eigenpairs(np.array([theta]), u, rho, product, norm=1.0, bound=1.0, evidence="known"), tol=1e-6)
+    assert (c.n_complete == 1) == (angle < np.pi / 4)
+    assert not c.n_complete or c.lower[0] <= 0.0
+
+
+def test_rounding_of_the_matrix_turns_directions():
+    """Entries next to the diagonal that are as large as the rounding, which no residual shows: tan 2φ = 2e/gap."""
+    pairs = Eigenpairs(np.zeros(1), np.eye(3)[:, :1], np.zeros(1), np.zeros((3, 1)), norm=1.0, bound=1e-11)
+    c = certify_gaps(pairs, tol=1e-6)
+    turned = 0.5 * np.arctan(2 * c.rounding / 1e-11)
+    assert np.sin(turned) <= c.angles[0] <= 1.01 * np.sin(turned)
+
+
 def test_residuals_in_one_direction_add_up():
     """Three equal Ritz values whose residuals share a direction: an eigenvalue is farther off than any residual."""
     coupling = 0.1 * np.sqrt(3)

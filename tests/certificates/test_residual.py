@@ -151,6 +151,30 @@ def test_a_value_that_is_too_large_does_not_part_the_next_one_from_it():
     assert not certificate.clusters and np.all(certificate.angles >= np.sin(turn))
 
 
+def test_errors_of_products_in_one_direction_add_up():
+    """Products of sixteen vectors all miss the same direction: no residual shows that an eigenvalue is far off."""
+    k, error = 16, 1e-6
+    A = np.eye(k + 1)
+    A[:k, k] = A[k, :k] = error
+    U = np.eye(k + 1)[:, :k]
+    pairs = Eigenpairs(np.ones(k), U, np.zeros(k), U, norm=1.0, product_error=error)
+    certificate = certify(pairs, tol=1e-8, bound=1.0, evidence="known")
+    true = np.linalg.eigvalsh(A)[::-1]
+    assert true[0] > 1 + 3.9 * error
+    assert np.all(certificate.lower <= true[:k]) and np.all(true[:k] <= certificate.upper)
+
+
+def test_a_pair_below_the_bound_is_not_called_complete_whatever_its_residual():
+    """The second pair misses 2.05: its value is 2, and its residual is larger than what it is below the bound."""
+    A = np.diag([4.0, 2.05, 2.0, 0.0])
+    A[2, 3] = A[3, 2] = 0.1
+    U = np.eye(4)[:, [0, 2]]
+    theta = np.array([4.0, 2.0])
+    pairs = Eigenpairs(theta, U, np.linalg.norm(A @ U - U * theta, axis=0), A @ U, norm=4.0)
+    certificate = certify(pairs, tol=1e-1, bound=2.05, evidence="known")
+    assert certificate.n_complete == 1 and "completeness" in certificate.not_established
+
+
 def test_entry_errors_widen_everything():
     pairs = exact_pairs([4.0, 3, 2, 1], 3)
     exact, coarse = (certify(pairs, tol=1e-8, bound=1.0, evidence="", entry_error=e) for e in (0.0, 0.01))

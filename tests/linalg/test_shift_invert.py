@@ -6,7 +6,9 @@ import pytest
 from scipy import sparse
 
 from mercer.certificates.gap import certify_gaps
+from mercer.linalg import shift_invert
 from mercer.linalg.alignment import alignment_matrix
+from mercer.linalg.eigen import Eigenpairs
 from mercer.linalg.neighbors import Points
 from mercer.linalg.shift_invert import (
     DenseBottom,
@@ -192,3 +194,34 @@ def test_negative_pivots_count_eigenvalues(factor):
         mu = 0.005 if count == 0 else float(values[count - 1 : count + 1].mean())
         negative, error = count_negative_pivots(M, mu, factor, np.random.default_rng(0))
         assert negative == count + 1 and error < 1e-6  # and that of the constant vector
+
+
+def test_a_bound_by_inertia_allows_for_the_error_of_the_factorization(monkeypatch):
+    """Pivots of M + error·I are counted: the third eigenvalue is below μ, and above that matrix's."""
+    M, error = np.diag([0.0, 0.1, 0.45, 1.0, 2.0]), 0.15
+    exact_count = shift_invert.count_negative_pivots
+
+    def of_another_matrix(M, mu, factor, rng):
+        return exact_count(M + error * np.eye(5), mu, factor, rng)[0], error
+
+    monkeypatch.setattr(shift_invert, "count_negative_pivots", of_another_matrix)
+    U = np.eye(5)[:, [1, 3]]
+    ritz = Eigenpairs(np.array([0.1, 1.0]), U, np.zeros(2), M @ U)
+    bound = bound_by_inertia(M, ritz, 1, 2.0, "dense", np.random.default_rng(0))
+    assert 0.1 < bound <= 0.45
+
+
+def test_probes_that_hardly_meet_the_smallest_eigenvalue_leave_room_for_it():
+    """All ten have 0.13 along its vector, as happens once in five billion times; the bound holds all the same."""
+    n = 12
+    Q = np.linalg.qr(np.column_stack([np.ones(n), np.eye(n)[:, : n - 1]]))[0][:, 1:]  # orthogonal to constants
+    M = (Q * np.append([1e-6, 1e-3], np.ones(n - 3))) @ Q.T
+
+    class Unlucky:
+        def standard_normal(self, shape):
+            return 0.13 * Q[:, 1:2] * np.ones((1, shape[1]))
+
+    U = Q[:, :1]
+    ritz = Eigenpairs(np.array([1e-6]), U, np.zeros(1), M @ U)
+    bound, _, _ = shift_invert.bound_by_probes(DenseFactor(M, 1e-12), ritz, 1, Unlucky())
+    assert bound <= 1e-3

@@ -1,6 +1,7 @@
 """Eigensolvers against matrices with known spectra; completeness against eigenvalues that were missed on purpose."""
 
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -251,6 +252,28 @@ def test_the_sum_of_all_squares_bounds_the_rest():
     A, Q = matrix(values)
     pairs = Eigenpairs(values[:2], Q[:, :2], np.zeros(2), A.matrix @ Q[:, :2], norm=1.0)
     assert 1e-3 <= bound_by_norm(A, pairs) <= 1.001e-3
+
+
+@pytest.mark.parametrize("turn", [1e-3, 0.1, 0.5])
+def test_the_bound_of_fewer_pairs_is_above_what_a_vector_missed(turn):
+    """The second vector is turned from that of 2 to that of 1, so its Ritz value is below 2."""
+    A = np.diag([3.0, 2.0, 1.0])
+    U = np.array([[1.0, 0.0], [0.0, np.cos(turn)], [0.0, np.sin(turn)]])
+    theta = np.array([3.0, 2 * np.cos(turn) ** 2 + np.sin(turn) ** 2])
+    rest = np.array([0.0, -np.sin(turn), np.cos(turn)])
+    pairs = Eigenpairs.measured(theta, U, A @ U, 2, norm=3.0, bound=float(rest @ A @ rest))
+    assert pairs.first(1).bound >= 2.0 > theta[1]
+
+
+def test_products_with_vectors_of_lapack_are_known_to_their_error():
+    A = np.full((40, 40), 0.1) + np.diag(np.linspace(0.1, 0.7, 40))
+    pairs = leading_eigenpairs(A, 3)
+    exact = [[Fraction(float(a)) for a in row] for row in A]
+    for i in range(3):
+        u = [Fraction(float(x)) for x in pairs.vectors[:, i]]
+        rows = [sum(a * x for a, x in zip(row, u, strict=True)) for row in exact]
+        off = [float(Fraction(float(p)) - r) for p, r in zip(pairs.products[:, i], rows, strict=True)]
+        assert 0 < np.linalg.norm(off) <= pairs.product_error
 
 
 def test_fewer_pairs_inherit_a_weaker_bound():
