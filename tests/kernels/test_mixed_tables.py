@@ -5,9 +5,11 @@ import pickle
 import warnings
 from collections import Counter
 
+import mpmath
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -19,10 +21,10 @@ from sklearn.preprocessing import StandardScaler
 import mercer.kernels.tables.table_kernel as table_kernel_module
 import mercer_old.kernels as old
 from mercer.data.dataset import ArrayDataset, Dataset
-from mercer.data.table import Categories, as_table
+from mercer.data.table import Categories, as_table, from_arrow
 from mercer.errors import DataError, MercerWarning, ParameterError, UsageError
 from mercer.kernels.distance import RBF, Laplacian
-from mercer.kernels.dot import Cosine, Linear
+from mercer.kernels.dot import Cosine, Linear, Sigmoid
 from mercer.kernels.histograms import Tanimoto
 from mercer.kernels.strings import Spectrum
 from mercer.kernels.tables import Categorical, Datetime, Numeric, Ordinal, Sets, String, TableKernel
@@ -314,6 +316,70 @@ def test_errors_are_within_their_bounds():
     whole = np.sqrt(weights)[:, None] * error.astype(float) * np.sqrt(weights)
     assert np.linalg.norm(whole, 2) <= prepared.matrix_error(weights, out @ weights, None) < 1e-9
     assert prepared.likely_error() <= prepared.entry_error()
+
+
+TIMES = {
+    "within seconds": np.datetime64("2024-05-01", "us") + np.arange(0, 9_000_000, 700_001),
+    "within microseconds": np.datetime64("2024-05-01", "us") + np.arange(12),
+    "decades": np.datetime64("1969-12-31T23:59:59", "us") + np.arange(12) * 86_400_000_000 * 1001,
+    "far": np.array(["-200000-01-01", "1970-01-01", "2024-01-01", "200000-12-31"], "datetime64[us]"),
+}
+
+
+@pytest.mark.parametrize("times", TIMES.values(), ids=TIMES)
+@pytest.mark.parametrize("cycles", [(), ("day",), ("week", "day")], ids=repr)
+def test_times_close_to_each_other_keep_their_digits(times, cycles):
+    X = as_table({"t": times})
+    kernel = fitted(TableKernel({"t": Datetime(cycles)}), X)
+    kind, day = kernel.columns["t"], 86_400_000_000
+    origin = round(kind.mean * day)
+    with mpmath.workdps(40):
+        rows = []
+        for time in times.astype(np.int64).tolist():
+            row = [mpmath.mpf(time - origin) / day / kind.scale]
+            for i, cycle in enumerate(cycles):
+                length = {"day": 1, "week": 7}[cycle] * day
+                angle = 2 * mpmath.pi * ((time + 3 * day) % length) / length
+                row += [mpmath.cos(angle) - kind.means[2 * i], mpmath.sin(angle) - kind.means[2 * i + 1]]
+            rows.append(row)
+        exact = [[mpmath.fdot(x, y) / kernel.variances["t"] for y in rows] for x in rows]
+        prepared, found = kernel.prepare(X), kernel(X, X)
+        error = max(abs(found[i, j] - value) for i, row in enumerate(exact) for j, value in enumerate(row))
+    assert error <= prepared.entry_error() < 1e-12
+    assert len(set(np.diag(found).tolist())) > 1
+
+
+@pytest.mark.parametrize(
+    "kind", [Numeric(), Numeric(RBF(1.0)), Numeric(Sigmoid(1.0, 0.0)), Ordinal(), Datetime(["day"])], ids=repr
+)
+def test_bounds_of_new_rows_count_both_sides(kind):
+    cells = np.arange(10.0) ** 2
+    new = np.array([1e6, 40.0, np.nan, 16.0, 1.0])
+    if isinstance(kind, Datetime):
+        cells, new = (np.datetime64("2024-01-01", "us") + x.astype("timedelta64[s]") for x in (cells, new))
+    kernel = fitted(TableKernel({"x": kind}), {"x": cells})
+    X, others = as_table({"x": cells}), as_table({"x": new})
+    prepared = kernel.prepare(X).against(others)
+    out = np.empty(prepared.shape)
+    prepared.fill(slice(None), slice(None), out)
+    size = np.sqrt(np.outer(prepared.left_magnitudes, prepared.magnitudes))
+    assert np.all(np.abs(out) <= size * (1 + 1e-12))
+    assert prepared.largest_entry >= np.abs(out).max() * (1 - 1e-12)
+    assert np.finfo(float).eps * np.abs(out).max() <= prepared.entry_error()
+    features = kernel.feature_map(X)
+    assert features is None or np.all(features.cancelled_squares(others) >= 0)
+
+
+def test_times_that_microseconds_cannot_hold_are_reported():
+    for unit, year in (("s", 300_000), ("D", 5_000_000), ("h", -300_000)):
+        times = np.array([np.datetime64(f"{year}-01-01", unit), np.datetime64("2024-01-01", unit)])
+        forms = [times] if unit == "h" else [times, pa.array(times)]
+        for table in ({"t": form} for form in forms):
+            with pytest.raises(DataError, match="292,000 years from 1970"):
+                fitted(TableKernel({"t": Datetime()}), table)
+    durations = from_arrow(pa.table({"d": pa.array([10**17, 1], pa.duration("s"))}))
+    with pytest.raises(DataError, match="292,000 years"):
+        fitted(TableKernel({"d": Numeric()}), durations)
 
 
 def test_many_categories_stay_sparse():

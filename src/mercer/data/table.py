@@ -16,6 +16,8 @@ from mercer.errors import DataError
 from mercer.text import counted, listed, short_repr, shorten
 
 _MICROSECONDS_PER_DAY = 86_400_000_000
+_MOST_DAYS = 2**63 // _MICROSECONDS_PER_DAY
+_TOO_FAR = "times are more than 292,000 years from 1970"
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,11 +184,20 @@ def _from_any(pa: Any, column: Any) -> Column:
         values = column if hasattr(column, "dtype") and column.dtype != object else _plain(column)
         if isinstance(values, np.ndarray) and not values.dtype.isnative:
             values = values.astype(values.dtype.newbyteorder("="))
-        if isinstance(values, np.ndarray) and values.dtype.kind in "Mm":  # Arrow has no minutes, hours and months
-            values = values.astype(f"{values.dtype.kind}8[us]")
+        if isinstance(values, np.ndarray) and values.dtype.kind in "Mm":
+            values = _in_microseconds(values)
         return _convert(pa, pa.chunked_array([pa.array(values, from_pandas=True)]))
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         return UnusableColumn(len(column), f"cannot be converted ({shorten(error, 120)})")
+
+
+def _in_microseconds(times: NDArray) -> NDArray:
+    """Arrow has no minutes, hours and months, and numpy does not report what overflows."""
+    kind = times.dtype.kind
+    days = times.astype(f"{kind}8[D]").astype(np.int64)[~np.isnat(times)]
+    if len(days) and max(-int(days.min()), int(days.max())) >= _MOST_DAYS:
+        raise OverflowError(_TOO_FAR)
+    return times.astype(f"{kind}8[us]")
 
 
 def _plain(column: Any) -> list[Any]:
@@ -206,11 +217,8 @@ def _convert(pa: Any, column: Any) -> Column:
         return _categories(pa, column.cast(pa.string()).combine_chunks().dictionary_encode(), type="boolean")
     if types.is_null(kind) or types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
         return column.cast(pa.float64(), safe=False).to_numpy().astype(np.float64, copy=False)
-    if types.is_timestamp(kind) or types.is_date(kind):
-        return column.cast(pa.timestamp("us"), safe=False).to_numpy().astype("datetime64[us]", copy=False)
-    if types.is_duration(kind):
-        microseconds = column.cast(pa.duration("us"), safe=False).cast(pa.int64()).cast(pa.float64(), safe=False)
-        return microseconds.to_numpy() / _MICROSECONDS_PER_DAY
+    if types.is_temporal(kind) and not types.is_time(kind) and not types.is_interval(kind):
+        return _times(pa, column)
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return _categories(pa, column.cast(pa.large_string()).combine_chunks().dictionary_encode())
     if types.is_binary(kind) or types.is_large_binary(kind):
@@ -220,6 +228,19 @@ def _convert(pa: Any, column: Any) -> Column:
             return UnusableColumn(len(column), f"holds lists of {kind.value_type}, which are not sets")
         return _sets(column.to_pylist())
     return UnusableColumn(len(column), f"holds values of type {kind}")
+
+
+def _times(pa: Any, column: Any) -> Column:
+    """Dates and times in microseconds since 1970, in UTC; durations as numbers of days."""
+    is_duration = pa.types.is_duration(column.type)
+    cuts_digits = getattr(column.type, "unit", "") == "ns"
+    try:
+        times = column.cast(pa.duration("us") if is_duration else pa.timestamp("us"), safe=not cuts_digits)
+    except pa.ArrowInvalid:
+        return UnusableColumn(len(column), f"cannot be converted ({_TOO_FAR})")
+    if not is_duration:
+        return times.to_numpy().astype("datetime64[us]", copy=False)
+    return times.cast(pa.int64()).cast(pa.float64(), safe=False).to_numpy() / _MICROSECONDS_PER_DAY
 
 
 def _categories(pa: Any, column: Any, ordered: bool = False, type: str = "string", declared: bool = False) -> Column:

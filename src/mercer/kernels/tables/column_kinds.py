@@ -24,7 +24,7 @@ from mercer.kernels.dot import Cosine, Linear
 from mercer.storable import storable
 from mercer.text import counted, listed, short_repr
 
-_DAY = np.timedelta64(1, "D")
+_DAY = 86_400_000_000  # microseconds
 _CYCLES = ("year", "week", "day")
 _DENSE_WIDTH = 64  # numbers of an encoded category up to which zeros are stored
 _MIN_CELLS, _UNIQUE = 10, 0.9  # categories that are nearly as many as the cells, of at least ten, compare nothing
@@ -75,12 +75,16 @@ class ColumnKind(ABC):
     width : int
         Numbers of an encoded cell.
     n_roundings : int
-        Roundings behind an encoded number; fitted parameters count as exact.
+        Roundings behind an encoded number, relative to a vector of encoded numbers, if the kernel is linear. Fitted
+        parameters count as exact. Other kernels compare the numbers as they are rounded.
+    smallest_square : float
+        Square of the smallest length of vectors to which the roundings are relative.
     """
 
     accepts: ClassVar[tuple[str, ...]]
     width = 1
     n_roundings = 3
+    smallest_square = 0.0
 
     @abstractmethod
     def fit(self, column: Any, weights: NDArray, name: Any) -> Self:
@@ -388,6 +392,9 @@ class Ordinal(_KindOfCategories):
     kernel: Kernel | None = None
     counts: Sequence[float] | None = None
 
+    n_roundings = 16  # of ranks of variance 1 and their mean
+    smallest_square = 1.0
+
     def __post_init__(self) -> None:
         _check_vector_kernel(self)
         if self.order is not None and len(set(self.order)) < max(1, len(self.order)):
@@ -462,6 +469,7 @@ class Datetime(ColumnKind):
     means: Sequence[float] | None = None
 
     accepts: ClassVar[tuple[str, ...]] = ("datetime",)
+    n_roundings = 32  # of angles up to 2π, their cosines and means
 
     def __post_init__(self) -> None:
         _check_vector_kernel(self)
@@ -475,23 +483,31 @@ class Datetime(ColumnKind):
     def width(self) -> int:  # type: ignore[override]
         return 1 + 2 * len(self.cycles)
 
+    @property
+    def smallest_square(self) -> float:  # type: ignore[override]
+        return 2.0 * len(self.cycles)  # the mean cancels most of a cosine if all times are close to each other
+
     def fit(self, column: Any, weights: NDArray, name: Any) -> Self:
         there = is_present(column)
-        mean, scale = _mean_and_scale(_days(column[there]), weights[there], name)
-        waves = _waves(column[there], self.cycles)
-        means = tuple((weights[there] @ waves / weights[there].sum()).tolist())
-        return replace(self, mean=mean, scale=scale, means=means)
+        times, weights = column[there], weights[there]
+        first = int(times[0].astype(np.int64))
+        mean, scale = _mean_and_scale(_days_since(times, first), weights, name)
+        means = tuple((weights @ _waves(times, self.cycles) / weights.sum()).tolist())
+        return replace(self, mean=first / _DAY + mean, scale=scale, means=means)
 
     def _encode(self, column: Any) -> NDArray:
-        days = _standardize(_days(column), self.mean, self.scale)
+        days = _standardize(_days_since(column, round(float(self.mean or 0) * _DAY)), 0.0, self.scale)
         waves = _waves(column, self.cycles) - np.array(self.means)
         waves[~is_present(column)] = 0.0
         return np.column_stack([days, waves])
 
 
-def _days(times: NDArray) -> NDArray:
-    """Days since 1970; NaN for missing times."""
-    return np.asarray((times - np.datetime64(0, "us")) / _DAY, dtype=np.float64)
+def _days_since(times: NDArray, origin: int) -> NDArray:
+    """Days since a microsecond after 1970; NaN for missing times. Differences of integers cancel no digits."""
+    exact, rounded = times.astype(np.int64) - origin, times.astype(np.int64) - float(origin)
+    days = np.where(np.abs(rounded) < 2.0**62, exact, rounded) / _DAY  # else the integers overflow
+    days[np.isnat(times)] = np.nan
+    return days
 
 
 def _waves(times: NDArray, cycles: Sequence[str]) -> NDArray:
@@ -505,8 +521,10 @@ def _phase(times: NDArray, cycle: str) -> NDArray:
     if cycle == "year":
         start = times.astype("datetime64[Y]")
         return np.asarray((times - start.astype(times.dtype)) / ((start + 1) - start.astype("datetime64[D]")))
-    days = _days(times)
-    return np.mod(days, 1.0) if cycle == "day" else np.mod(days + 3.0, 7.0) / 7.0  # 1970 began on a Thursday
+    microseconds = times.astype(np.int64)
+    if cycle == "day":
+        return np.mod(microseconds, _DAY) / _DAY
+    return np.mod(np.mod(microseconds, 7 * _DAY) + 3 * _DAY, 7 * _DAY) / (7 * _DAY)  # 1970 began on a Thursday
 
 
 # ---------------------------------------------------------------------- sets and strings

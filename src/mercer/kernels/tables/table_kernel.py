@@ -37,7 +37,8 @@ class ColumnBlock(NamedTuple):
     factor: float  # of the kernel, 1/v_c
     samples: Any
     missing: NDArray | None  # rows whose similarities are zero; None: none, or zero rows of a linear kernel
-    n_roundings: int  # behind a number of `samples`
+    n_roundings: int = 0  # behind a number of `samples`, of linear kernels only
+    smallest_square: float = 0.0  # of the length of rows of samples to which the roundings are relative
 
     @property
     def n_roundings_entry(self) -> int:
@@ -190,7 +191,7 @@ class TableKernel(Kernel):
         column = _checked_column(table, name, kind)
         present = None if isinstance(kind.cell_kernel, Linear) else kind.present(column)
         missing = None if present is None or present.all() else ~present
-        return ColumnBlock(kind.cell_kernel, self._factor(name), kind.encode(column), missing, kind.n_roundings)
+        return ColumnBlock(kind.cell_kernel, self._factor(name), kind.encode(column), missing)
 
     def _linear_block(self, table: Table, kinds: dict[Any, ColumnKind]) -> ColumnBlock:
         """√(1/v_c)·(encoded cells), side by side: their scalar products are the sum."""
@@ -198,16 +199,17 @@ class TableKernel(Kernel):
             (kind.encode(_checked_column(table, n, kind)), np.sqrt(self._factor(n))) for n, kind in kinds.items()
         )
         n_roundings = max((kind.n_roundings for kind in kinds.values()), default=0) + 3
+        smallest = sum(kind.smallest_square * self._factor(name) for name, kind in kinds.items())
         width = sum(kind.width for kind in kinds.values())
         if width > _DENSE_WIDTH:
             rows = sparse.hstack([sparse.csr_array(rows) * factor for rows, factor in encoded], format="csr")
-            return ColumnBlock(Linear(), 1.0, rows, None, n_roundings)
+            return ColumnBlock(Linear(), 1.0, rows, None, n_roundings, smallest)
         out, first = np.zeros((len(table), max(1, width))), 0
         for (rows, factor), kind in zip(encoded, kinds.values(), strict=True):
             into = out[:, first : first + kind.width]
             np.multiply(rows.toarray() if sparse.issparse(rows) else rows, factor, out=into)
             first += kind.width
-        return ColumnBlock(Linear(), 1.0, out, None, n_roundings)
+        return ColumnBlock(Linear(), 1.0, out, None, n_roundings, smallest)
 
     # ------------------------------------------------------------------ values
 
@@ -314,38 +316,49 @@ class PreparedTable(PreparedKernel):
 
     @cached_property
     def diag(self) -> NDArray:
-        parts = [block.scaled(one.diag) for one, block in zip(self.prepared, self.right, strict=True)]
-        return np.sum(parts, axis=0) - self.shift
+        return np.sum([block.scaled(one.diag) for one, block in self._blocks], axis=0) - self.shift
 
-    @cached_property
+    @property
     def magnitudes(self) -> NDArray:
         """The sum of those of the blocks (Cauchy–Schwarz)."""
-        return np.sum(self._magnitudes_of_blocks, axis=0)
+        return np.sum([block.scaled(one.magnitudes) for one, block in self._blocks], axis=0)
 
-    @cached_property
-    def _magnitudes_of_blocks(self) -> list[NDArray]:
-        return [block.scaled(one.magnitudes) for one, block in zip(self.prepared, self.right, strict=True)]
+    @property
+    def left_magnitudes(self) -> NDArray:
+        parts = zip(self.prepared, self.left, strict=True)
+        return np.sum([block.scaled(one.left_magnitudes) for one, block in parts], axis=0)
+
+    @property
+    def _blocks(self) -> list[tuple[PreparedKernel, ColumnBlock]]:
+        return list(zip(self.prepared, self.right, strict=True))
 
     def likely_error(self) -> float:
-        errors = [block.factor * one.likely_error() for one, block in zip(self.prepared, self.right, strict=True)]
+        errors = [block.factor * one.likely_error() for one, block in self._blocks]
         return sum(errors, float(np.finfo(float).eps * abs(self.shift)))
 
     def entry_error(self) -> float:
         """Errors of the blocks, of their samples and factors, and of the sum."""
-        bound = rounding_bound(len(self.right) + 2) * float(self.magnitudes.max(initial=0.0)) + self._shift_error
-        for prepared, block, sizes in zip(self.prepared, self.right, self._magnitudes_of_blocks, strict=True):
-            bound += block.factor * prepared.entry_error()
-            bound += rounding_bound(block.n_roundings_entry) * float(sizes.max(initial=0.0))
+        bound = self._shift_error
+        for one, block in self._blocks:
+            size = block.factor * one.largest_entry
+            bound += block.factor * one.entry_error() + rounding_bound(len(self.right) + 2) * size
+            bound += rounding_bound(block.n_roundings_entry) * (size + self._excess(one, block))
         return bound
+
+    @staticmethod
+    def _excess(one: PreparedKernel, block: ColumnBlock) -> float:
+        """√((l + s)(r + s)) − √(lr), with the smallest square s, of the largest squares l and r of both sides."""
+        left, right, s = one.left_magnitudes.max(initial=0.0), one.magnitudes.max(initial=0.0), block.smallest_square
+        return float(np.sqrt((left + s) * (right + s)) - np.sqrt(left * right)) if s else 0.0
 
     def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
         """The same, summed. Row sums of a single block are not known."""
-        bound = rounding_bound(len(self.right) + 2) * float(weights @ self.magnitudes)
-        bound += self._shift_error * float(weights.sum())
-        for prepared, block, sizes in zip(self.prepared, self.right, self._magnitudes_of_blocks, strict=True):
+        bound = self._shift_error * float(weights.sum())
+        for one, block in self._blocks:
             there = weights if block.missing is None else np.where(block.missing, 0.0, weights)
-            bound += block.factor * prepared.matrix_error(there)
-            bound += rounding_bound(block.n_roundings_entry) * float(weights @ sizes)
+            size = float(weights @ block.scaled(one.magnitudes))
+            bound += block.factor * one.matrix_error(there) + rounding_bound(len(self.right) + 2) * size
+            bound += rounding_bound(block.n_roundings_entry) * (size + block.smallest_square * float(weights.sum()))
         return bound
 
 
@@ -375,6 +388,10 @@ class TableFeatureMap(FeatureMap):
         if self.sparse:
             return sparse.hstack([sparse.csr_array(some) for some in features], format="csr")
         return features[0] if len(features) == 1 else np.hstack(features)
+
+    def cancelled_squares(self, samples: Any) -> NDArray | float:
+        pairs = zip(self.kernel.blocks(samples), self.maps, strict=True)
+        return sum(block.factor * one.cancelled_squares(block.samples) + block.smallest_square for block, one in pairs)
 
     def get_feature_names_out(self) -> NDArray:
         """Names of the columns, with a number or the name of a feature of the column if it has several."""
@@ -443,7 +460,7 @@ def _fit_column(
     samples = kind.encode(column)
     kind = kind.resolve_kernel(samples, rng)
     present = kind.present(column)
-    block = ColumnBlock(kind.cell_kernel, 1.0, samples, None if present.all() else ~present, 0)
+    block = ColumnBlock(kind.cell_kernel, 1.0, samples, None if present.all() else ~present)
     return kind, _variance(block, weights / weights.sum(), rng)
 
 
