@@ -266,6 +266,24 @@ def test_the_origin_is_the_mean_of_rows_that_are_far_from_zero():
         assert choose_origin(kernel, X) is None
 
 
+def test_bounds_hold_for_long_sums_of_equal_numbers():
+    """Sums of the smaller and of the larger numbers err by many units, each in its own direction."""
+    check_bounds(MinMax(), np.outer([0.1, 0.3, 0.7, 1.1, 1.3], np.ones(3000)), (0.0, 1.0))
+
+
+def test_bounds_of_roots_of_products_that_cancel():
+    """1 + 2⁻⁵⁴ − 1 is 0 or 2⁻⁵⁴, depending on the order, and its root is 0 or 2⁻²⁷."""
+    kernel, small, wrong = Polynomial(0.5, 1.0, 0.0), 2.0**-27, []
+    for order in ([0, 1, 2], [1, 0, 2], [0, 2, 1]):
+        X = np.array([[1.0, small, 1.0], [1.0, small, -1.0]])[:, order]
+        prepared = kernel.prepare(X)
+        K = np.empty((2, 2))
+        prepared.fill(slice(None), slice(None), K)
+        wrong.append(abs(K[0, 1] - small))
+        assert wrong[-1] <= prepared.entry_error()
+    assert max(wrong) > 0.9 * small
+
+
 TWO_CLUSTERS = np.vstack([CLOUD[:5] / 8 + 28, CLOUD[5:] / 8 - 28])  # near rows whose exponents cancel
 
 

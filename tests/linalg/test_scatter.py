@@ -391,6 +391,32 @@ def test_errors_of_standard_deviations_count_besides_those_of_the_products(relat
     assert 0.3 * relative * true <= off <= scatter.eigenvalue_error(scale)
 
 
+@pytest.mark.parametrize("relative", [1e-9, 0.3])
+def test_errors_of_both_parts_count_after_a_merge(relative):
+    """The second half is known to a fraction of itself, and off by it."""
+    X = np.random.default_rng(0).normal(size=(50, 1)) * np.ones(4)
+    true = np.linalg.eigvalsh(summed(X).matrix())[-1]
+    one, other = summed(X[:25]), summed(X[25:])
+    matrix = other.matrix()
+    other.entry_error = other.diagonal_error = relative * np.diag(matrix)
+    other._sum.high = matrix * (1 - relative)
+    one.merge(other)
+    off = true - np.linalg.eigvalsh(one.matrix())[-1]
+    assert 0.3 * relative * true <= off <= one.eigenvalue_error(None)
+
+
+@pytest.mark.parametrize("relative", [1e-9, 0.3])
+def test_errors_of_both_factors_count_after_a_merge(relative):
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    true = np.sqrt(((X - X.mean(axis=0)) ** 2).sum(axis=0))
+    one, other = summed(X[:25], make=ScatterQR), summed(X[25:], make=ScatterQR)
+    other._of_rows = relative**2 * other.squares
+    other.factor *= 1 - relative
+    one.merge(other)
+    off = true - np.sqrt(one.squares)
+    assert np.all(0.1 * relative * true <= off) and np.all(off <= one.column_error)
+
+
 @pytest.mark.parametrize("relative", [1e-9, 0.3, 0.9])
 def test_relative_errors_of_roots(relative):
     errors = deviation_errors(np.ones(1), np.array([relative]))

@@ -111,3 +111,19 @@ def test_the_bound_is_not_much_wider_than_the_error_along_one_direction():
         error = float(np.sqrt(((A.matmat(b) - Y.T @ (Y @ b)) ** 2).sum()))
         worst = max(worst, error / (A.product_error + A.entry_error))
     assert 0.01 <= worst <= 1  # narrowed 100 times it fails
+
+
+@pytest.mark.parametrize("relative", [1e-9, 0.3])
+def test_errors_of_standard_deviations_are_errors_of_the_matrix(relative):
+    """Deviations are too large by what is known of the squares, and so all entries are too small."""
+    X = rng.normal(size=(50, 1)) * np.ones(6)
+    exact = accumulate(ArrayDataset(X), None, ScatterDiagonal, 1)
+    scale = exact.standard_deviations
+    wrong = accumulate(ArrayDataset(X), None, ScatterDiagonal, 1)
+    wrong.diagonal_error = relative * exact.squares / (1 - relative)
+    wrong._sum.high = exact.squares / (1 - relative)
+    A = ScatterOperator(ArrayDataset(X), None, wrong, wrong.standard_deviations)
+    unit = np.full((6, 1), 6**-0.5)
+    true = float(exact.squares.sum() / scale[0] ** 2)
+    off = true - float((unit.T @ A.matmat(unit))[0, 0])
+    assert 0.3 * relative * true <= off <= A.entry_error

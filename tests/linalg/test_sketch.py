@@ -145,6 +145,21 @@ def test_squares_of_many_rows_are_known_to_their_rounding():
     assert 1000 * UNIT * exact < off <= Fraction(float(sketch.diagonal_error[0]))
 
 
+def test_means_of_long_sums_are_known_to_their_rounding():
+    """After 128 zeros, 63 equal sums of integers, which add up to less than they are."""
+    piece = np.full(128, 2.0**45)
+    piece[0] += 15  # of 32 between numbers near the whole sum
+    rows = np.append(np.zeros(128), np.tile(piece, 63))
+    sketch = sketched(np.column_stack([rows, rows]))
+    exact = sum(int(x) for x in rows)
+    means = [
+        Fraction(float(high)) + Fraction(float(low))
+        for high, low in zip(sketch.mean_high, sketch.mean_low, strict=True)
+    ]
+    off = max(abs(mean - Fraction(exact, len(rows))) for mean in means)
+    assert 4 * Fraction(UNIT) * exact / len(rows) < off <= Fraction(float(sketch.mean_error[0]))
+
+
 def test_a_factor_of_which_the_root_is_rounded_scales_the_rows_by_something_else():
     sketch = sketched(np.array([[1.0], [-1.0]]), size=2)
     factor, before = 0.25 * (1 + 2.0**-52), sketch._rounding
