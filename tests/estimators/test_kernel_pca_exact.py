@@ -195,6 +195,21 @@ def test_a_precomputed_matrix_gives_the_same_model(rows, convert):
     assert_allclose(given.transform(kernel(rows[:5] + 0.1, rows)), plain.transform(rows[:5] + 0.1), atol=1e-7)
 
 
+def test_new_rows_of_a_matrix_may_come_as_an_operator():
+    kernel, weights = RBF(0.1), np.arange(90) % 3
+    K, new = kernel(X, X), kernel(NEW, X)
+    by_matrix = KernelPCA(3, kernel="precomputed").fit(K, sample_weight=weights)  # without rows of weight zero
+    assert_allclose(by_matrix.transform(aslinearoperator(new)), by_matrix.transform(new), atol=1e-12)
+    by_operator = KernelPCA(3, kernel="precomputed").fit(aslinearoperator(K), sample_weight=1 + weights)
+    assert_allclose(by_operator.transform(aslinearoperator(new)), by_operator.transform(new), atol=1e-12)
+    with pytest.raises(DataError, match="X has 5 features, but KernelPCA is expecting 90 features"):
+        by_operator.transform(aslinearoperator(new[:, :5]))
+    with pytest.raises(DataError, match="Pass the operator of the other rows"):
+        by_operator.fit(aslinearoperator(K), sample_weight=weights)
+    with pytest.raises(DataError, match="Complex data not supported"):
+        by_operator.fit(aslinearoperator(1j * K))
+
+
 def test_weights_of_zero_leave_rows_and_columns_of_a_matrix_out():
     weights = np.ones(90)
     weights[[3, 17]] = 0
@@ -239,6 +254,16 @@ def test_float32_in_float32_out():
     assert single.eigenvectors_.dtype == single.transform(X.astype(np.float32)).dtype == np.float32
     assert single.transform(X).dtype == np.float64
     assert_allclose(single.eigenvalues_, double.eigenvalues_, rtol=1e-5)
+
+
+@pytest.mark.parametrize("params", [dict(kernel="rbf"), dict(), dict(kernel="rbf", n_landmarks=60)], ids=str)
+def test_eigenvalues_in_float32_lie_in_their_intervals(params):
+    model = KernelPCA(3, **params)
+    for seed in range(5):
+        model.fit(np.random.default_rng(seed).normal(size=(100, 4)).astype(np.float32))
+        values, certificate = model.eigenvalues_.astype(np.float64), model.certificate_
+        assert (certificate.lower <= values).all() and (values <= certificate.upper).all()
+        assert (certificate.upper - certificate.lower >= 1e-7 * values).all()
 
 
 # ---------------------------------------------------------------------- what a fitted model can do

@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 from mercer.contract import KernelExpansion
 from mercer.estimators import KernelPCA
 from mercer.estimators._denoising import best_average
-from mercer.estimators._preimages import Geometry, RadialKernel, leave_one_out, locate, nearest
+from mercer.estimators._preimages import Geometry, RadialKernel, RidgeInverse, leave_one_out, locate, nearest
 from mercer.kernels.distance import RBF, Matern, RationalQuadratic
 from mercer.kernels.dot import Linear, Polynomial
 
@@ -91,6 +91,15 @@ def test_leave_one_out_in_closed_form_leaves_one_out(weights):
             error = X[i] - K[i, others] @ np.linalg.solve(A, X[others])
             truth[p] += weights[i] * error @ error / weights.sum()
     assert_allclose(leave_one_out(K, X, penalties, weights), truth, rtol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [2.0**-560, 2.0**530])
+def test_regressions_are_chosen_alike_for_rows_of_any_size(unit):
+    """Squares of their errors over- or underflow."""
+    Y, X = rows(40, 3), rows(40, 4, seed=1)
+    plain, scaled = (RidgeInverse.fit(Y, factor * X, np.ones(40)) for factor in (1.0, unit))
+    assert (scaled.kernel, scaled.penalty) == (plain.kernel, plain.penalty)
+    assert_allclose(scaled.predict(Y) / unit, plain.predict(Y), rtol=1e-9)
 
 
 def test_the_best_average_beats_all_others():

@@ -22,18 +22,20 @@ the same for sums, and the best of several θ is taken for each.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar, Literal, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mercer.certificates.certificate import ANGLE, NARROW, IntervalCertificate
 from mercer.linalg.landmarks import LandmarkState, StretchedEnds
+from mercer.numerics.rounding import UNIT_SINGLE
 from mercer.storable import storable
 from mercer.text import counted, listed, number
 
 Status = Literal["proven", "assumed", "invalid"]
+_STORED = 4  # roundings between an eigenvalue and any attribute that shows it
 _ROUNDED = 4.0  # times the rounding: what is left, with the rounding in it, if landmarks see everything
 
 
@@ -122,6 +124,19 @@ class NystromCertificate(IntervalCertificate):
         elif self.left > _ROUNDED * self.rounding:
             lines.append("More n_landmarks narrow the intervals; refine=1 measures residuals in one exact pass.")
         return lines
+
+    def for_attributes(self, dtype: np.dtype) -> Self:
+        """The certificate of eigenvalues and vectors that are stored in this type."""
+        if dtype != np.float32:
+            return self
+        off, (low, high) = _STORED * UNIT_SINGLE, self.explained
+        return replace(
+            self,
+            lower=self.lower * (1 - off),
+            upper=self.upper * (1 + off),
+            angles=np.minimum(self.angles + off, 1.0),
+            explained=(low * (1 - off), min(high * (1 + off), 1.0)),
+        )
 
     def _names(self, components: tuple[int, ...]) -> str:
         return listed((i + 1 for i in components), 10)

@@ -1,12 +1,13 @@
 """Parts of the fit of kernel PCA: its input, its matrix, its components and its warnings."""
 
+from collections.abc import Iterator
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from mercer.analysis.columns import FEW_SAMPLES, dominating_text
 from mercer.analysis.selection import Scree, choose_n_components
@@ -88,13 +89,39 @@ def kind_of(X: Any) -> str:
     return "objects"
 
 
-def open_operator(model: Any, operator: LinearOperator) -> Dataset:
-    """A kernel matrix that is known by its products."""
-    model.n_features_in_ = operator.shape[1]
-    model.__dict__.pop("feature_names_in_", None)
-    data = ArrayDataset.__new__(ArrayDataset)
-    data.samples, data.kind, data.shape, data.dtype = operator, "precomputed", operator.shape, np.dtype(np.float64)
-    return data
+class OperatorDataset(ArrayDataset):
+    """A kernel matrix that is known by its products, which need all rows at once."""
+
+    kind = "precomputed"
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, operator: LinearOperator) -> None:
+        self.samples, self.shape = operator, operator.shape
+
+    def blocks(self, size: int) -> Iterator[Any]:
+        yield self.samples
+
+
+def open_operator(model: Any, operator: LinearOperator, reset: bool) -> Dataset:
+    """A kernel matrix that is known by its products: of all training samples, or between others and these."""
+    if operator.dtype is not None and operator.dtype.kind == "c":
+        raise DataError(f"Complex data not supported: the LinearOperator has type {operator.dtype}.")
+    if reset:
+        model.n_features_in_ = operator.shape[1]
+        model.__dict__.pop("feature_names_in_", None)
+    elif operator.shape[1] != model.n_features_in_:
+        name = type(model).__name__
+        raise DataError(
+            f"X has {operator.shape[1]} features, but {name} is expecting {model.n_features_in_} features as input."
+        )
+    return OperatorDataset(operator)
+
+
+def some_columns(K: Any, kept: NDArray) -> Any:
+    """The columns of samples that were kept."""
+    if not isinstance(K, LinearOperator):
+        return K[:, kept]
+    return K @ aslinearoperator(sparse.eye_array(len(kept), format="csc")[:, kept])
 
 
 def check_square(shape: tuple[int, ...]) -> None:

@@ -237,7 +237,7 @@ def set_components(model: Any, state: LandmarkState, kernel: Kernel, plan: Plan,
         status="invalid" if indefinite else "proven" if kernel.psd else "assumed",
     )
     V = V[:, :k] * column_signs((features.factor - m.mean) @ V[:, :k]) * (kept > 0)
-    model.plan_, model.certificate_ = plan, certificate
+    model.plan_, model.certificate_ = plan, certificate.for_attributes(dtype)
     model.kernel_, model.gamma_ = kernel, model._gamma(kernel, data.shape[1])
     model._set_spectrum(kept, state.n_samples, max(most, 0.0), m.weight, indefinite, dtype)
     scale = getattr(model, "scale_", None)

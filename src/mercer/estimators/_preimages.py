@@ -28,7 +28,7 @@ from mercer.kernels.origin import MovedRows
 from mercer.linalg.tiles import multiply_rows, multiply_symmetric
 from mercer.numerics.blocking import slices
 from mercer.numerics.distances import smallest
-from mercer.numerics.rounding import TINY
+from mercer.numerics.rounding import TINY, power_of_two
 from mercer.numerics.threads import parallel
 from mercer.text import counted, joined, short_repr
 
@@ -347,6 +347,7 @@ def spread(n: int, most: int) -> NDArray:
 def _best_by_leave_one_out(scores: NDArray, rows: NDArray, weights: NDArray) -> tuple[Kernel, float]:
     if rows.shape[1] > len(rows):  # errors depend on the lengths and angles of rows alone
         rows = linalg.qr(rows.T, mode="r", check_finite=False)[0][: len(rows)].T
+    rows = rows / power_of_two(np.abs(rows).max())  # squares of errors must neither overflow nor vanish
     best: tuple[float, Kernel, float] = (np.inf, Linear(), 1.0)
     for kernel in _kernels_of_scores(scores):
         K = kernel(scores, scores)

@@ -35,6 +35,7 @@ from mercer.estimators._kernel_fit import (
     learn_inverse,
     moved_to_mean,
     open_operator,
+    some_columns,
     standardized,
     without_zero_weights,
 )
@@ -47,6 +48,7 @@ from mercer.linalg.eigen import Eigenpairs, apply_conventions, remeasure
 from mercer.linalg.gram import Centered
 from mercer.linalg.tiles import multiply_rows
 from mercer.numerics.random_state import lazy_generator
+from mercer.numerics.rounding import UNIT, UNIT_SINGLE
 from mercer.numerics.threads import working
 from mercer.planning.plan import Plan
 from mercer.planning.plan_kernel import SMALL_SAMPLES, plan_kernel_pca, uses_landmarks
@@ -440,9 +442,10 @@ class KernelPCA(Estimator):
         origin: NDArray | None,
     ) -> None:
         """The attributes of components of all samples."""
-        self.plan_, self.certificate_ = plan, certificate.with_zeros(pairs.values == 0)
-        self.kernel_, self.gamma_ = kernel, self._gamma(kernel, data.shape[1])
         dtype = np.float32 if data.dtype == np.float32 else np.float64
+        stored_unit = UNIT_SINGLE if dtype == np.float32 else UNIT
+        self.certificate_ = certificate.with_zeros(pairs.values == 0).for_attributes(1.0, stored_unit)
+        self.plan_, self.kernel_, self.gamma_ = plan, kernel, self._gamma(kernel, data.shape[1])
         self._set_spectrum(pairs.values, A.n, A.trace, A.total_weight, is_indefinite(pairs, A), dtype)
         self.eigenvectors_ = pairs.vectors.astype(dtype, copy=False)
         copied = self.copy_X and not data.owns_samples and data.kind != "precomputed"
@@ -514,8 +517,8 @@ class KernelPCA(Estimator):
         if kind != "precomputed":
             return super()._open(X, reset=reset, check_finite=check_finite)
         data: Dataset
-        if reset and isinstance(X, LinearOperator):
-            data = open_operator(self, X)
+        if isinstance(X, LinearOperator):
+            data = open_operator(self, X, reset)
         else:
             data = ArrayDataset(super()._open(X, reset=reset, check_finite=False).load(), "precomputed")
             if check_finite and not is_finite(data.load()):
@@ -535,7 +538,8 @@ class KernelPCA(Estimator):
         K = data.load()
         if isinstance(K, LinearOperator):
             raise DataError(
-                "Weights of zero leave out rows of the kernel matrix, which a LinearOperator does not have."
+                "Weights of zero leave out rows of the kernel matrix, which a LinearOperator does not have. Pass the "
+                "operator of the other rows."
             )
         self._kept = kept
         return ArrayDataset(K[kept][:, kept], "precomputed"), weights[kept]
@@ -1037,7 +1041,7 @@ class KernelPCA(Estimator):
 def _as_compared(kernel: Kernel, scale: NDArray | None, kept: NDArray | None, rows: Any) -> Any:
     """Samples as the kernel of a fit compares them; of a kernel matrix, the columns of samples with a weight."""
     if isinstance(kernel, Precomputed):
-        return rows if kept is None else rows[:, kept]
+        return rows if kept is None else some_columns(rows, kept)
     if getattr(rows, "dtype", np.dtype(object)).kind in "iub":
         rows = rows.astype(np.float64)
     kernel.validate(rows)
