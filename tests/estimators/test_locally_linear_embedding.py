@@ -15,7 +15,8 @@ import mercer_old
 from mercer.data.dataset import ArrayDataset
 from mercer.errors import DataError, MemoryLimitError, MercerWarning, ParameterError
 from mercer.estimators import LocallyLinearEmbedding, locally_linear_embedding
-from mercer.kernels.distance import RBF
+from mercer.kernels.base import Pairwise
+from mercer.kernels.distance import RBF, Matern, RationalQuadratic
 from mercer.kernels.dot import Linear
 from support.local import apart, cloud, every_method, flat, neighbours_of, roll, sheet
 
@@ -357,6 +358,28 @@ def test_a_chosen_number_of_neighbors_determines_the_embedding(n):
     model = fit(X, n_neighbors="auto")
     assert model.n_neighbors_ > 6 and model.certificate_.certified and not model.certificate_.caveats
     assert (n > 1000) == ("With all rows, n_neighbors=8 leaves fewer connected" in model.n_neighbors_reason_)
+
+
+@pytest.mark.parametrize("kernel", [RBF(), Matern(), RationalQuadratic(), RBF() * Linear(), RBF() + 1.0])
+def test_training_rows_have_their_own_coordinates_for_all_kernels(kernel):
+    X = roll(300)[0]
+    model = fit(X, n_neighbors=10, metric=kernel)
+    assert np.array_equal(quietly(model.transform, X), model.embedding_)
+    twice = fit(np.repeat(X[:60], 12, axis=0), n_neighbors=10, metric=kernel)
+    assert len(twice.neighbors_) == 60 and np.array_equal(twice.embedding_[::12], twice.embedding_[11::12])
+
+
+BAD_KERNELS = {
+    "nan": (lambda x, y: np.nan, r"returned nan for row 0 \(300 of 300 rows\)"),
+    "not symmetric": (lambda x, y: float(x[0] - y[1]), "is not symmetric: k.x, y. and k.y, x. differ by up to"),
+    "one value": (lambda x, y: 1.0, "differ from their neighbors, but at distance zero"),
+}
+
+
+@pytest.mark.parametrize(("function", "message"), BAD_KERNELS.values(), ids=BAD_KERNELS)
+def test_functions_that_are_not_kernels_are_refused(function, message):
+    with pytest.raises(DataError, match=message):
+        LocallyLinearEmbedding(metric=Pairwise(function)).fit(roll(300)[0])
 
 
 @pytest.mark.parametrize(

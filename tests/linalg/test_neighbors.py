@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from mercer.kernels.distance import RBF
+from mercer.kernels.distance import RBF, Matern, RationalQuadratic
 from mercer.kernels.dot import Linear
 from mercer.linalg.neighbors import (
     DistanceMatrix,
@@ -155,6 +155,17 @@ def test_rbf_distances_agree_with_the_first_edition():
     old = KernelRows.seen_by(OldRBF(gamma=0.3), X).nearest(8, 1)
     np.testing.assert_array_equal(found.indices, old.indices)
     np.testing.assert_allclose(found.distances, old.distances, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", [RBF(gamma=1.0), Matern(nu=2.5), RationalQuadratic(), RBF(gamma=1.0) * Linear()])
+def test_equal_rows_have_distance_zero_whatever_the_kernel_rounds(kernel):
+    """An exponent of 400 has errors of 1e-13, so that equal rows would be 3e-7 apart."""
+    X = 10 * cloud(120, 4)
+    space = KernelSpace(np.concatenate([X, X]), kernel)
+    found = space.nearest_to(X, 3)
+    assert not found.distances[:, :2].any() and found.distances[:, 2].all()
+    np.testing.assert_array_equal(np.sort(found.indices[:, :2], axis=1), np.arange(120)[:, None] + [0, 120])
+    assert not space.nearest(2).distances[:, 0].any()
 
 
 def test_cosine_takes_parallel_rows_for_equal():

@@ -29,12 +29,12 @@ from mercer.numerics.threads import parallel
 from mercer.planning.plan_lle import SMALL_SAMPLES, fewest_neighbors
 from mercer.results import Result
 from mercer.storable import storable
-from mercer.text import counted, joined
+from mercer.text import counted, joined, short_repr
 
 _TIE = 16 * np.finfo(float).eps  # distances that differ by less are equal but for rounding
 _FAR = 1.25  # times the reach of its neighbors: a sample that is farther away is far from the training samples
 _CELLS, _MEASURED, _FEW_PLACES = 10_000, 1000, 5  # see `collapse_warning`
-_SOME = 1000  # samples of a kernel matrix that shows whether it is positive semi-definite
+_SOME, _SYMMETRIC_VALUES = 1000, 1e-8  # samples of a kernel matrix that is checked, and its relative asymmetry
 _LADDER = 4, 5, 6, 8, 10, 12, 15, 18, 22, 27, 33, 40
 _JUDGED, _PLATEAU = 10, 0.002  # neighbors by which embeddings are judged; scores that differ by less are as good
 _POOL_GROWTH = 0.5  # landmarks that are drawn at once, relative to those at hand
@@ -222,10 +222,18 @@ def check_distances(D: NDArray) -> None:
         )
 
 
-def warn_if_indefinite(space: Any) -> None:
-    """Warn if some samples show that the kernel is not positive semi-definite."""
-    some = space.samples[:: max(1, space.n // _SOME)]
-    values = np.linalg.eigvalsh(space.kernel(some, some))
+def check_kernel_values(space: Any) -> None:
+    """Raise if some samples show that the kernel is not symmetric, or finite; warn if it is indefinite."""
+    prepared = space.kernel.prepare(space.samples[:: max(1, space.n // _SOME)])
+    K = np.empty(prepared.shape)
+    prepared.fill(slice(None), slice(None), K)
+    difference = float(np.abs(K - K.T).max())
+    if difference > _SYMMETRIC_VALUES * np.abs(K).max():
+        raise DataError(
+            f"{short_repr(space.kernel)} is not symmetric: k(x, y) and k(y, x) differ by up to {difference:.3g}. Check "
+            "the function with mercer.kernels.check_kernel."
+        )
+    values = np.linalg.eigvalsh(K)
     if values[0] < -1e-8 * abs(values[-1]):
         warn(
             f"The kernel {space.kernel!r} is not positive semi-definite (smallest eigenvalue {values[0]:.3g}, largest "

@@ -27,12 +27,12 @@ from mercer.estimators._local_embedding import (
     build_alignment,
     check_distances,
     check_embedding,
+    check_kernel_values,
     choose_landmarks,
     choose_n_neighbors,
     connecting_n_neighbors,
     extend,
     extend_to_all,
-    warn_if_indefinite,
     zero_pairs,
 )
 from mercer.kernels.base import Kernel, get_kernel
@@ -349,7 +349,7 @@ default="euclidean"
             pool = None if is_whole else np.sort(rng().choice(len(data), plan.pool_size, replace=False))
             space = self._space(data, pool, metric)
         if isinstance(metric, Kernel) and not metric.psd:
-            warn_if_indefinite(space)
+            check_kernel_values(space)
         if not plan.n_landmarks:
             return space, None, plan
         chosen = np.sort(choose_landmarks(space, plan.n_landmarks, rng(), budget.threads))

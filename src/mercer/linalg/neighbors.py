@@ -110,9 +110,9 @@ class NeighborSpace(ABC):
         """An integer for each sample, from 0, equal for samples that are equal."""
         return group_duplicates(self.samples)
 
-    def equal(self, queries: Any, found: Neighbors) -> NDArray:
-        """Which of its neighbors a query equals exactly, (m, k): a distance of zero may be rounding, or no metric."""
-        same = found.distances == 0
+    def equal(self, queries: Any, found: Neighbors, distance: float = 0.0) -> NDArray:
+        """Which neighbors up to a distance a query equals exactly, (m, k): zero may be rounding, or no metric."""
+        same = found.distances <= distance
         rows, columns = np.nonzero(same)
         some, others = queries[rows], self.samples[found.indices[rows, columns]]
         if getattr(some, "ndim", 1) == 1:
@@ -403,7 +403,10 @@ def _sparse_unit_rows(X: Any) -> sparse.csr_array:
 @storable
 @dataclass(frozen=True, eq=False)
 class KernelSpace(NeighborSpace):
-    """Samples of any kind in the feature space of a kernel: ‖φ(x) − φ(y)‖² = k(x, x) + k(y, y) − 2k(x, y)."""
+    """Samples of any kind in the feature space of a kernel: ‖φ(x) − φ(y)‖² = k(x, x) + k(y, y) − 2k(x, y).
+
+    Distances of equal samples are exactly zero, whatever the rounding of the kernel is.
+    """
 
     samples: Any
     kernel: Kernel
@@ -426,7 +429,10 @@ class KernelSpace(NeighborSpace):
             prepared.fill(rows, slice(0, self.n), out)
             return kernel_squares(out, diag[rows], self._diag)
 
-        return nearest_by(tile, (queries.shape[0], self.n), k, own, n_threads, progress)
+        found = nearest_by(tile, (queries.shape[0], self.n), k, own, n_threads, progress)
+        found.distances[self.equal(queries, found, 2 * np.sqrt(prepared.entry_error()))] = 0.0
+        order = np.argsort(found.distances, axis=1, kind="stable")
+        return Neighbors(np.take_along_axis(found.indices, order, 1), np.take_along_axis(found.distances, order, 1))
 
     def gram_at(self, queries: Any, neighbors: NDArray) -> NDArray:
         parts = slices(len(neighbors), _KERNEL_BLOCK)
