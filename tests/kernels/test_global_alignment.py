@@ -271,6 +271,27 @@ def test_parameters_that_cannot_be_used_are_reported(mistake, message):
         mistake()
 
 
+def test_series_that_take_minutes_are_rejected():
+    long, short = np.zeros(100_000), np.zeros(10)
+    for kernel in (
+        GlobalAlignment(1.0),
+        GlobalAlignment(1.0, normalize=False),
+        GlobalAlignment(1.0, triangular=50_000),
+    ):
+        with pytest.raises(DataError, match=r"100,000 steps is too long .* triangular=1000"):
+            kernel([long], [long, short])
+    StepKernel(1.0, 1000).check_lengths(np.array([100_000]), np.array([100_000]))
+    assert GlobalAlignment(1.0, normalize=False)([short], [short]).shape == (1, 1)
+
+
+def test_short_series_next_to_long_ones_are_padded_a_few_at_a_time():
+    m, n = np.ones(100_000, dtype=int), np.full(100_000, 50_000)
+    for left, right in ((m, n), (n, m)):
+        batches = list(series_module._similar_pairs(left, right, 3))
+        assert_array_equal(np.sort(np.concatenate(batches)), np.arange(100_000))
+        assert max(len(batch) for batch in batches) * 3 * 50_001 <= 1 << 21
+
+
 def test_series_that_cannot_be_compared_are_reported():
     with pytest.raises(DataError, match="New series have 2 values at each step, but those of the fit have 1"):
         GlobalAlignment(1.0)([np.zeros((5, 2))], [np.zeros(5)])

@@ -36,6 +36,8 @@ _LOG_PATHS = 0.8814  # log(1 + √2): how many times more alignments there are w
 _MOST_STEPS = 700  # of the shorter series, up to which an underflow is harmless
 _RESCALE = 64  # anti-diagonals between two divisions; (1 + √2)^64 does not overflow
 _ENTRIES = 1 << 15  # of one anti-diagonal of all pairs that are summed at once: arrays stay in the cache
+_PADDED = 1 << 21  # numbers of all series that are summed at once
+_MOST_CELLS = 2e9  # for one pair of series: a minute
 _BUCKETS = 8  # lengths up to a factor of 2^(1/8) are similar
 
 
@@ -221,6 +223,17 @@ class StepKernel(NamedTuple):
         """Whether an underflow could be seen in the sum of two series with m and n steps."""
         return np.minimum(np.minimum(m, n), self.band or np.inf) > _MOST_STEPS
 
+    def check_lengths(self, m: NDArray, n: NDArray) -> None:
+        """Raise if one pair of series takes minutes."""
+        cells = np.minimum(m, n) * np.minimum(np.maximum(m, n), 2.0 * self.band if self.band else np.inf)
+        if cells.max(initial=0.0) > _MOST_CELLS:
+            longest = int(np.maximum(m, n)[np.argmax(cells)])
+            raise DataError(
+                f"A series of {longest:,} steps is too long for GlobalAlignment: one pair of series has "
+                f"{cells.max():.1e} pairs of steps (limit {_MOST_CELLS:.0e}). Take every tenth step, or align near "
+                "steps only with triangular=1000."
+            )
+
     def anti_diagonals(self, m: int, n: int) -> Iterator[tuple[int, slice, NDArray]]:
         """i + j, the range of i within the band, and ω of these cells."""
         band = self.band or m + n
@@ -233,11 +246,12 @@ class StepKernel(NamedTuple):
 def alignment_log_sums(X: Any, Y: Any, i: NDArray, j: NDArray, step_kernel: StepKernel) -> NDArray:
     """log Σ Πκ over all alignments of the series X[i] and Y[j], for arrays of indices; −∞ if there are none."""
     m, n = (np.array([len(one) for one in series], dtype=np.intp)[index] for series, index in ((X, i), (Y, j)))
+    step_kernel.check_lengths(m, n)
     out = np.empty(len(i))
     in_logarithms = step_kernel.needs_logarithms(m, n)
     for add, some in ((_add_scaled, ~in_logarithms), (_add_logarithms, in_logarithms)):
         pairs = np.flatnonzero(some)
-        for batch in _similar_pairs(m[pairs], n[pairs]):
+        for batch in _similar_pairs(m[pairs], n[pairs], X[0].shape[1]):
             chosen = pairs[batch]
             left = _pad(X, i[chosen], int(m[chosen].max()), np.inf)
             right = _pad(Y, j[chosen], int(n[chosen].max()), -np.inf)[:, ::-1]
@@ -245,14 +259,17 @@ def alignment_log_sums(X: Any, Y: Any, i: NDArray, j: NDArray, step_kernel: Step
     return out
 
 
-def _similar_pairs(m: NDArray, n: NDArray) -> Iterator[NDArray]:
+def _similar_pairs(m: NDArray, n: NDArray, n_values: int) -> Iterator[NDArray]:
     """Numbers of pairs with similar lengths, as many as are summed at once."""
+
+    def most(m: int, n: int) -> int:
+        return max(1, min(_ENTRIES // min(m, n), _PADDED // (n_values * (m + n))))
+
     order = np.lexsort((n, m, *((_BUCKETS * np.log2(length)).astype(int) for length in (n, m))))
     start = 0
     while start < len(order):
-        most = _ENTRIES // max(1, min(m[order[start]], n[order[start]]))
-        batch = order[start : start + max(1, most)]
-        batch = batch[: max(1, _ENTRIES // min(m[batch].max(), n[batch].max()))]
+        batch = order[start : start + most(m[order[start]], n[order[start]])]
+        batch = batch[: most(m[batch].max(), n[batch].max())]
         yield batch
         start += len(batch)
 
