@@ -499,8 +499,8 @@ class DistanceMatrix(NeighborSpace):
     def distance_to(self, subset: NDArray, n_threads: int = 1) -> NDArray:
         return np.asarray(self.samples[:, subset].min(axis=1), dtype=np.float64)
 
-    def equal(self, queries: Any, found: Neighbors) -> NDArray:
-        return found.distances == 0
+    def equal(self, queries: Any, found: Neighbors, distance: float = 0.0) -> NDArray:
+        return found.distances <= distance
 
     def to_input(self) -> NDArray:
         return self.samples
