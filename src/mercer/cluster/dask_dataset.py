@@ -264,11 +264,11 @@ class DaskDataset(Dataset):
 
     def blocks(self, size: int) -> Iterator[Samples]:
         with self._shared(_load_local) as work:
-            yield from regroup(self.executor.iterate(self._tasks(work)), size)
+            yield from map(_aligned_samples, regroup(self.executor.iterate(self._tasks(work)), size))
 
     def load(self, mask: NDArray | None = None) -> Samples:
         with self._shared(_load_local) as work:
-            return concatenate_samples(list(self.executor.iterate(self._tasks(work, mask))))
+            return _aligned_samples(concatenate_samples(list(self.executor.iterate(self._tasks(work, mask)))))
 
     def take(self, indices: Any) -> Samples:
         """The samples with these indices, in this order. Only partitions that have some are read."""
@@ -337,7 +337,7 @@ def _run_pass(work: _Pass, partition: Any, first_row: int, n_rows: int, own: NDA
             f"The partition of X from row index {first_row} has {counted(len(data), 'row')}, but Dask reports "
             f"{n_rows:,}. Call X.compute_chunk_sizes()."
         )
-    return work.func(data, own, *work.args)
+    return work.func(data, None if own is None else _aligned(own), *work.args)
 
 
 def _add(one: Any, other: Any) -> Any:
@@ -443,6 +443,10 @@ def _aligned(array: NDArray, dtype: np.dtype | None = None) -> NDArray:
     return np.require(array, dtype=dtype, requirements=["C", "A"])
 
 
+def _aligned_samples(samples: Samples) -> Samples:
+    return _aligned(samples) if isinstance(samples, np.ndarray) else samples
+
+
 @dataclass(frozen=True)
 class SampleReader:
     """Opens a partition of strings, series, objects or rows of a table."""
@@ -482,6 +486,6 @@ class _PersistedReader:
     kind: Kind
 
     def __call__(self, partition: Any, first_row: int, allow_nan: bool = False) -> Dataset:
-        data = ArrayDataset(_aligned(partition) if isinstance(partition, np.ndarray) else partition, self.kind)
+        data = ArrayDataset(_aligned_samples(partition), self.kind)
         data.allow_nan = allow_nan
         return data

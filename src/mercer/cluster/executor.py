@@ -24,7 +24,7 @@ from mercer.numerics.threads import limit_threads
 from mercer.text import listed
 
 POLL = 2.0  # seconds between looks at the scheduler and its workers, while no result arrives
-PATIENCE = 30  # looks in a row without a single worker, after which none is expected to come back
+PATIENCE = 30  # looks in a row without a worker that can work, after which none is expected
 LARGE_GRAPH = "1 GiB"  # below this, Dask does not warn of what a task carries: it is shared on purpose
 _LOST = ("CommClosedError", "CancelledError", "FuturesCancelledError", "FutureCancelledError")
 
@@ -221,6 +221,9 @@ class Executor:
 
     def _fetch(self, futures: Sequence[Any]) -> list[Any]:
         """Results of futures, in this process. Those whose worker dies meanwhile are computed again."""
+        for future in self._as_completed(futures):  # to give up gathering before would leave asyncio's errors on stderr
+            if future.status in ("error", "cancelled"):
+                break
         gathering = self.client.gather(list(futures), asynchronous=True)
         done: SimpleQueue[Any] = SimpleQueue()
         with self._connected(futures):
@@ -237,19 +240,21 @@ class Executor:
                 answer.cancel()  # if we stop waiting; nothing happens to a result
 
     def _next(self, done: "SimpleQueue[Any]") -> Any:
-        """The next entry; an error if the scheduler is lost, or all workers have been gone for a minute."""
-        n_absent = 0
+        """The next entry; an error if the scheduler is lost, or no worker has been able to work for a minute."""
+        n_idle = 0
         while True:
             try:
                 return done.get(timeout=POLL)
             except Empty:
                 pass
             with self._connected():
-                n_absent = 0 if self._workers() else n_absent + 1
-            if n_absent >= PATIENCE:
+                workers = self._workers()
+            n_idle = 0 if any(map(_can_work, workers.values())) else n_idle + 1
+            if n_idle >= PATIENCE:
+                state = "paused for lack of memory" if workers else "gone, and none has come back"
                 raise ClusterError(
-                    f"All workers of the cluster at {_address(self.client)} are gone, and none has come back. See "
-                    "their logs. If they ran out of memory, use smaller chunks."
+                    f"All workers of the cluster at {_address(self.client)} are {state}. See their logs. If they run "
+                    "out of memory, use smaller chunks or workers with more memory."
                 )
 
     @contextmanager
@@ -272,6 +277,11 @@ class Executor:
 
     def _workers(self) -> dict[str, Any]:
         return dict(self.client.scheduler_info(n_workers=-1).get("workers", {}))
+
+
+def _can_work(worker: dict[str, Any]) -> bool:
+    """Whether a worker may start tasks, or is at one: those with little memory left are paused."""
+    return worker["status"] == "running" or worker["metrics"].get("task_counts", {}).get("executing", 0) > 0
 
 
 def is_lost(error: Exception) -> bool:
