@@ -300,6 +300,7 @@ INVALID = {
     "init": (dict(init=np.zeros((3, 2))), arc()[0], ParameterError, "init must be 'pca' or finite coord"),
     "init of words": (dict(init=[["a", "b"]]), arc()[0], ParameterError, "init must be 'pca' or finite coordinates"),
     "ragged init": (dict(init=[[1.0, 2.0], [3.0]]), arc()[0], ParameterError, "init must be 'pca' or finite coord"),
+    "median": (dict(kernel=RBF("median")), arc()[0], ParameterError, "depends on coordinates before these are fitted"),
     "indefinite": (dict(kernel=Sigmoid()), arc()[0], ParameterError, "positive semi-definite kernel on vectors with"),
     "no gradient": (dict(kernel=Pairwise(lambda x, y: 1.0)), arc()[0], ParameterError, "a gradient"),
     "missing": ({}, np.where(np.arange(30).reshape(10, 3) == 4, np.nan, 1.0), MissingValuesError, "ProbabilisticPCA"),

@@ -272,6 +272,8 @@ def test_a_kernel_has_its_own_neighborhoods():
         (np.ones((4, 5)), "square"),
         (-np.ones((5, 5)) + np.eye(5), "Negative"),
         (np.ones((5, 5)), "must be 0"),
+        (np.triu(np.ones((5, 5)), 1), r"Pass D \+ D\.T"),
+        (np.tril(cdist(sheet(64), sheet(64))).astype(np.float32), r"Pass D \+ D\.T"),
         (sparse.csr_array(np.ones((5, 5))), "Sparse distances"),
     ],
 )

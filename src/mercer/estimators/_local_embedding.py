@@ -204,7 +204,7 @@ def _sizes(sizes: NDArray) -> str:
 
 
 def check_distances(D: NDArray) -> None:
-    """Raise if the diagonal is not zero to rounding; warn if the matrix is not symmetric."""
+    """Raise if the diagonal is not zero to rounding, or a triangle is missing; warn if D is not symmetric."""
     own, largest = np.diagonal(D), float(D.max())
     if own.max() > 1e-6 * largest:
         i = int(own.argmax())
@@ -215,6 +215,8 @@ def check_distances(D: NDArray) -> None:
         )
     pieces = slices(len(D), 256)
     uneven = max(float(np.abs(np.subtract(D[rows], D[:, rows].T, dtype=np.float64)).max()) for rows in pieces)
+    if uneven == largest > 0 and not any(np.minimum(D[rows], D[:, rows].T).any() for rows in pieces):
+        raise DataError("Only one of each two distances d(i, j) and d(j, i) is given, the other is 0. Pass D + D.T.")
     if uneven > 1e-6 * largest:
         warn(
             f"The distances are not symmetric, by up to {uneven:.3g}. Neighbors are taken from the rows, and between "

@@ -26,7 +26,7 @@ from mercer.certificates.optimum import OptimumCertificate
 from mercer.compat.sklearn_private import Interval, NotConvergedWarning, StrOptions
 from mercer.contract import TrainingSet
 from mercer.data.dataset import ArrayDataset, Dataset
-from mercer.errors import ParameterError, Remedy, warn
+from mercer.errors import DataError, ParameterError, Remedy, warn
 from mercer.estimators._base import COMMON_ATTRIBUTES, COMMON_CONSTRAINTS
 from mercer.estimators._in_memory import LBFGS, InMemoryEstimator
 from mercer.kernels.base import Kernel
@@ -268,7 +268,11 @@ class GPLVM(InMemoryEstimator):
         origin = np.zeros((2, int(self.n_components)))
         kernel: Kernel = self.kernel
         if kernel.input_kind in ("vectors", "any") and kernel.psd:
-            kernel = kernel.resolve(ArrayDataset(origin), rng)
+            try:
+                kernel = kernel.resolve(ArrayDataset(origin), rng)
+            except DataError as error:
+                message = f"{short_repr(kernel)} has a parameter that depends on coordinates before these are fitted."
+                raise ParameterError("kernel", kernel, "", message=f"{message} Pass a number.") from error
             if kernel.vjp(origin, origin) is not None:
                 return kernel
         message = (
