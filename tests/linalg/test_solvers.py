@@ -12,7 +12,16 @@ from sklearn.utils.validation import _check_psd_eigenvalues
 
 from mercer.errors import DataError
 from mercer.linalg import dense
-from mercer.linalg.completeness import N_PROBES, Probes, bound_by_norm, exclude_missed, probe_outside, shortest_image
+from mercer.linalg.completeness import (
+    N_PROBES,
+    Probes,
+    bound_by_norm,
+    bound_by_start,
+    deflate,
+    exclude_missed,
+    probe_outside,
+    shortest_image,
+)
 from mercer.linalg.dense import Dense, leading_eigenpairs, leading_singular_pairs
 from mercer.linalg.eigen import (
     Eigenpairs,
@@ -252,6 +261,36 @@ def test_the_sum_of_all_squares_bounds_the_rest():
     A, Q = matrix(values)
     pairs = Eigenpairs(values[:2], Q[:, :2], np.zeros(2), A.matrix @ Q[:, :2], norm=1.0)
     assert 1e-3 <= bound_by_norm(A, pairs) <= 1.001e-3
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-3, 0.1, 1.0])
+@pytest.mark.parametrize("spectrum", [[3.0, 2.0, 1.0, 0.5, 0.1], [3.0, 2.9, 1.0, 0.0, -1.5]])
+def test_the_sum_of_all_squares_bounds_the_rest_of_pairs_of_any_quality(spectrum, size):
+    A, Q = matrix(np.array(spectrum))
+    for seed in range(20):
+        U = np.linalg.qr(Q[:, :2] + size * np.random.default_rng(seed).normal(size=(5, 2)))[0]
+        theta, Y = np.linalg.eigh(U.T @ A.matrix @ U)
+        U, theta = U @ Y[:, ::-1], theta[::-1]
+        pairs = Eigenpairs.measured(theta, U, A.matrix @ U, 2, norm=3.0)
+        rest = np.linalg.norm(deflate(deflate(A.matrix, U).T, U), 2)
+        bound = bound_by_norm(A, pairs)
+        assert theta[-1] < 0 or max(*np.abs(spectrum[2:]), rest) <= bound * (1 + 1e-12)
+
+
+def test_a_vector_that_the_start_hardly_shows_is_not_excluded():
+    """The start contains the first vector, and 0.03 of the second: its Ritz value is 1e-5, and its eigenvalue 0.9."""
+    start = np.zeros((30, 8))
+    start[0, 0] = 3.0
+    start[1, 1:] = 0.03 / np.sqrt(7)
+    start[2:, 1:] = np.random.default_rng(0).normal(size=(28, 7))
+    A = np.diag(np.append([1.0, 0.9], np.zeros(28)))
+    Q = np.linalg.qr(start)[0]
+    AQ = A @ Q
+    H = Q.T @ AQ
+    values, Y = np.linalg.eigh((H + H.T) / 2)
+    assert values[-2] < 1e-3
+    bound = bound_by_start(start, Q, AQ, H, (values[::-1], Y[:, ::-1]), 1, 1e-16)
+    assert bound >= 0.9
 
 
 @pytest.mark.parametrize("turn", [1e-3, 0.1, 0.5])

@@ -275,12 +275,15 @@ def exclude_missed(solver: Solver, A: SymmetricOperator, pairs: Eigenpairs, rng:
 
 
 def bound_by_norm(A: SymmetricOperator, pairs: Eigenpairs) -> float:
-    """λ² ≤ ‖A‖_F² − Σθᵢ² + 2Σρᵢ² for every other eigenvalue. Sharp where the spectrum falls steeply."""
+    """λ² ≤ ‖A‖_F² − Σθᵢ² for every other eigenvalue of A, and for those of B. Sharp where the spectrum falls steeply.
+
+    Ritz values that are not negative are at most the eigenvalues of their rank, and ‖A‖_F² ≥ Σθᵢ² + ‖B‖_F².
+    """
     unit = float(np.abs(pairs.values).max(initial=0.0)) or 1.0
     norm = A.squared_norm(unit)
     if norm is None:
         return np.inf
-    left = norm[0] - float(np.sum((pairs.values / unit) ** 2)) + 2 * float(np.sum((pairs.residuals / unit) ** 2))
+    left = norm[0] - float(np.sum((pairs.values / unit) ** 2))
     return unit * float(np.sqrt(max(left, 0.0) + norm[1]))
 
 
