@@ -315,6 +315,18 @@ def test_edits_of_fitted_attributes_take_effect():
             model.transform(NEW)
 
 
+@quiet
+def test_neighbors_follow_attributes_whose_address_was_used_before():
+    model = KernelPCA(3, kernel="rbf").fit(X)
+    for column in (0, 1, 2, 1, 0):
+        model.kneighbors(NEW)
+        U = model.eigenvectors_.copy()
+        model.eigenvectors_ = U * 0.0
+        model.eigenvectors_ = np.roll(U, column, axis=0)
+        fresh = pickle.loads(pickle.dumps(model))  # noqa: S301
+        assert_array_equal(model.kneighbors(NEW)[1], fresh.kneighbors(NEW)[1])
+
+
 @pytest.mark.parametrize("space", ["components", "kernel"])
 @quiet
 def test_neighbors_are_those_of_all_distances(space):

@@ -56,6 +56,7 @@ from mercer.storable import Stored
 
 _SOLVERS = {"auto", "dense", "krylov", "landmark", "arpack", "randomized"}
 _RULES = {"elbow", "broken-stick", "parallel"}
+_MADE_OF = "X_fit_", "kernel_", "gamma_", "eigenvalues_", "eigenvectors_", "_centering"  # what methods prepare
 _PREIMAGES = {"auto", "ridge", "fixed-point", "kwok-tsang"}
 
 
@@ -421,7 +422,8 @@ class KernelPCA(Estimator):
 
         self._set_exact(data, X, kernel, plan, A, pairs, certificate, origin)
         if feature_map is not None and gram.by_features and not feature_map.identity:
-            self._known_features = self.X_fit_, kernel, gram.of_samples(self.X_fit_)  # type: ignore[attr-defined]
+            features = gram.of_samples(self.X_fit_)  # type: ignore[attr-defined]
+            self._remember("features", lambda: features)
         scores = A.training_scores(pairs)
         warn_each(fit_warnings(self, A, kernel, X, pairs, self.certificate_))
         del A, gram
@@ -513,6 +515,7 @@ class KernelPCA(Estimator):
     def _open(self, X: Any, *, reset: bool, check_finite: bool = True) -> Dataset:
         kind = self._kernel_kind
         if reset:
+            self._remembered: dict[str, Any] = {}
             self._kind = kind_of(X) if kind == "any" else kind
         if kind != "precomputed":
             return super()._open(X, reset=reset, check_finite=check_finite)
@@ -639,28 +642,29 @@ class KernelPCA(Estimator):
         return self._centering.samples if isinstance(self._centering, LandmarkCentering) else self.X_fit_
 
     def _features(self) -> Any:
-        """Exact features of the training samples; kept until `X_fit_` or `kernel_` is another object."""
+        """Exact features of the training samples."""
         from mercer.linalg.feature_gram import FeatureGram
 
-        kernel, known = self._current_kernel(), getattr(self, "_known_features", None)
-        if known is not None and known[0] is self.X_fit_ and known[1] == kernel:
-            return known[2]
-        origin = self._centering.origin
-        feature_map = (kernel if origin is None else kernel.with_origin(origin)).feature_map(self.X_fit_)
-        assert feature_map is not None
-        made = FeatureGram(feature_map, self.X_fit_, self._centering.weights, recompute=True)
-        if not feature_map.identity:
-            self._known_features = self.X_fit_, kernel, made
-        return made
+        def make() -> FeatureGram:
+            kernel, origin = self._current_kernel(), self._centering.origin
+            feature_map = (kernel if origin is None else kernel.with_origin(origin)).feature_map(self.X_fit_)
+            assert feature_map is not None
+            return FeatureGram(feature_map, self.X_fit_, self._centering.weights, recompute=True)
+
+        return self._remember("features", make)
+
+    def _remember(self, name: str, make: Callable[[], Any]) -> Any:
+        """What `make` returns, kept until a fitted attribute is another object."""
+        made_of = [vars(self).get(attribute) for attribute in _MADE_OF]
+        remembered = self.__dict__.setdefault("_remembered", {})
+        known = remembered.get(name)
+        if known is None or any(old is not new for old, new in zip(known[0], made_of, strict=True)):
+            remembered[name] = known = made_of, make()
+        return known[1]
 
     def __getstate__(self) -> Any:
         """Without what can be computed again."""
-        state = super().__getstate__()
-        return {
-            name: value
-            for name, value in state.items()
-            if name not in ("_known_features", "_known_space", "_known_preimages")
-        }
+        return super().__getstate__() | {"_remembered": {}}
 
     def _block_scores(self) -> Callable[[Any, int], NDArray]:
         """The scores of a block, with what was prepared once for all blocks."""
@@ -828,21 +832,13 @@ class KernelPCA(Estimator):
         return rows.astype(self.eigenvalues_.dtype, copy=False)
 
     def _preimages(self) -> Preimages:
-        """What methods learn, kept until a fitted attribute is another object."""
-        if self._is_precomputed:
+        """What the methods learn."""
+        expansion = self.expansion()
+        if expansion is None:
             raise DataError(
                 "Pre-images are samples, and a precomputed kernel matrix has none. Pass samples and a kernel."
             )
-        key = [
-            getattr(self, name, None) for name in ("X_fit_", "landmarks_", "eigenvectors_", "eigenvalues_", "gamma_")
-        ]
-        known = getattr(self, "_known_preimages", None)
-        if known is None or any(old is not new for old, new in zip(known[0], key, strict=True)):
-            weights = self._centering.weights
-            expansion = self.expansion()
-            assert expansion is not None
-            self._known_preimages = known = key, Preimages(expansion, weights, self.resources())
-        return known[1]
+        return self._remember("preimages", lambda: Preimages(expansion, self._centering.weights, self.resources()))
 
     # ------------------------------------------------------------------ neighbors
 
@@ -892,20 +888,13 @@ class KernelPCA(Estimator):
         return (found.distances, indices) if return_distance else indices
 
     def _search_space(self, space: str) -> Any:
-        """Where neighbors are searched, kept until a fitted attribute is another object."""
+        """Where neighbors are searched."""
         from mercer.linalg.neighbors import KernelSpace, Points
 
         samples = self._samples
-        key = (space, id(samples), id(getattr(self, "eigenvectors_", None)), id(self.eigenvalues_), self.gamma_)
-        known = getattr(self, "_known_space", None)
-        if known is not None and known[0] == key:
-            return known[1]
         if space == "kernel":
-            made: Any = KernelSpace(samples, self._current_kernel())
-        else:
-            made = Points.from_rows(self._scorer().scores(samples, self.resources().threads))
-        self._known_space = key, made
-        return made
+            return self._remember(space, lambda: KernelSpace(samples, self._current_kernel()))
+        return self._remember(space, lambda: Points.from_rows(self._scorer().scores(samples, self.resources().threads)))
 
     # ------------------------------------------------------------------ contract
 
