@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
 
 from mercer.compat.array_api import NUMPY, ArrayNamespace, in_numpy, is_foreign, to_numpy
 from mercer.errors import DataError, MercerWarning
+from mercer.estimators import GPLVM, Autoencoder, LocallyLinearEmbedding, NoveltyDetector
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.pca import PCA
 
@@ -191,3 +193,35 @@ def test_what_cannot_be_converted():
             to_numpy(array)
     assert to_numpy("x") == "x" and to_numpy(X) is X
     assert str(NUMPY) == "numpy" and NUMPY.asarray(X) is X and NUMPY.on_cpu
+
+
+EMBEDDINGS = {
+    "lle": (LocallyLinearEmbedding(n_neighbors=8), ["embedding_"]),
+    "lle landmarks": (LocallyLinearEmbedding(n_neighbors=8, n_landmarks=30), ["embedding_"]),
+    "lle distances": (LocallyLinearEmbedding(n_neighbors=8, metric="precomputed"), ["embedding_"]),
+    "gplvm": (GPLVM(2, max_iter=3, tol=1e3), ["embedding_", "inverse_transform"]),
+    "autoencoder": (Autoencoder(2, hidden_layer_sizes=3, n_init=1, max_iter=3, tol=1e3), ["inverse_transform"]),
+    "novelty": (
+        NoveltyDetector(PCA(2)),
+        ["predict", "score_samples", "p_values", "select", "statistics", "contributions", "calibration_scores_"],
+    ),
+}
+
+
+@needs_dispatch
+@quiet
+@pytest.mark.filterwarnings("ignore::mercer.errors.MercerWarning")
+@pytest.mark.parametrize("device", DEVICES, ids=str)
+@pytest.mark.parametrize(("model", "names"), EMBEDDINGS.values(), ids=EMBEDDINGS)
+def test_embeddings_and_detectors_follow_x(device, model, names):
+    rows, new = (cdist(X, X), cdist(NEW, X)) if getattr(model, "metric", "") == "precomputed" else (X, NEW)
+    true, found = sklearn.clone(model).fit(rows), sklearn.clone(model)
+    with sklearn.config_context(array_api_dispatch=True):
+        found.fit(put(rows, device))
+        for name in [*names, *(["transform"] if hasattr(model, "transform") else [])]:
+            ours, theirs = getattr(found, name), getattr(true, name)
+            if callable(ours):
+                samples = true.transform(new) if name == "inverse_transform" else new
+                ours, theirs = ours(put(samples, device)), theirs(samples)
+            assert like(ours, device), name
+            assert_allclose(to_numpy(ours), theirs, rtol=1e-12, atol=1e-12)
