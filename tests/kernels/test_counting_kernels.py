@@ -438,6 +438,15 @@ def test_kernel_pca_is_that_of_the_matrix_and_of_the_first_edition(kernel, twin)
         model.transform([b"abc"])
 
 
+@pytest.mark.parametrize("kernel", [Spectrum(3), GappedKmer(6, 2), Mismatch(3, 1, "ACGT"), Subsequence(3)], ids=repr)
+def test_plans_of_long_strings_count_every_feature_once(kernel):
+    strings = ["".join(np.random.default_rng(n).choice(list("ACGT"), size=n)) for n in (300_000, 300_000, 50, 40)]
+    model = KernelPCA(2, kernel=kernel, memory_limit="60MB").fit(strings)
+    width = model.kernel_.sample_width(ArrayDataset(objects(strings), "strings"))
+    features = model.kernel_.feature_map(objects(strings)).transform(objects(strings))
+    assert 1.5 * features.nnz / 4 <= width <= 2 * features.nnz + 300_000
+
+
 def test_the_memory_limit_of_a_model_is_that_of_its_kernel():
     string = "".join(rng.choice(list("abcdefghijklmnopqrst "), size=200_000))
     model = KernelPCA(1, kernel=Spectrum(30), memory_limit="20MB")

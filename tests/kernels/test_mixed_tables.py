@@ -414,6 +414,17 @@ def test_weights_are_repetitions():
     assert_allclose(found(table, table), twin(table, table), rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.parametrize("kind", [Numeric(), Categorical(), Ordinal(), Datetime(["year"])], ids=repr)
+@pytest.mark.parametrize("factor", [1e-200, 1 / 3, 1e200, 1e307])
+def test_only_ratios_of_weights_count(kind, factor):
+    cells, weights = np.array([3, 1, 4, 1, 5, 1, 2]), np.array([0.3, 0.1, 1.0, 0.7, 0.2, 0.5, 0.9])
+    if isinstance(kind, Datetime):
+        cells = np.datetime64("2024-01-01", "us") + cells.astype("timedelta64[D]")
+    X = as_table({"x": cells})
+    expected = fitted(TableKernel({"x": kind}), X, weights)(X, X)
+    assert_allclose(fitted(TableKernel({"x": kind}), X, weights * factor)(X, X), expected, rtol=1e-10, atol=1e-12)
+
+
 def test_a_table_that_does_not_fit_is_sampled(monkeypatch):
     table = as_table(frame(400))
     monkeypatch.setattr(table_kernel_module, "parse_memory", lambda limit: 8 * table.nbytes // 4)

@@ -38,6 +38,7 @@ MAX_LENGTH = 100  # symbols of an n-gram
 _MAX_NEIGHBORS = 5000  # features of one window
 _DENSE = 0.1  # density from which products of dense arrays are faster
 _EXACT = 2.0**53  # integers below are exact, and so are their sums and products
+_LONG = 1000  # symbols from which strings have features many times
 _USUAL_ALPHABET = 26  # symbols of an alphabet that is not known yet, for plans
 _SMALLEST_WEIGHT = 1e-100  # squares of weights and products of counts do not over- or underflow
 _POSITION = 1 << 21  # more than there are code points
@@ -122,15 +123,23 @@ class CountingKernel(Kernel):
         third of its moduli is left."""
         return (4 if self.normalize == "jaccard" else 2) * self.chain(longest) + ROUNDINGS
 
+    def _spellable(self, n_symbols: int) -> float:
+        """The most features that strings of so many different symbols have in all; by default, no bound."""
+        return np.inf
+
     def entry_cost(self, data: Dataset) -> float:
-        return 5.0 + 0.2 * self._mean_features(count_lengths(data))
+        return 5.0 + 0.2 * self._mean_features(count_lengths(data), data)
 
     def sample_width(self, data: Dataset) -> int:
         lengths = count_lengths(data)
-        return int(8 + _mean(lengths, lambda length: length / 8) + self._mean_features(lengths) / 2)
+        return int(8 + _mean(lengths, lambda length: length / 8) + self._mean_features(lengths, data) / 2)
 
-    def _mean_features(self, lengths: "Counter[int]") -> float:
-        return _mean(lengths, self._max_features)
+    def _mean_features(self, lengths: "Counter[int]", data: Dataset | None = None) -> float:
+        """Mean number of features of a string; long strings have the same features many times."""
+        most = np.inf
+        if data is not None and data.in_memory and max(lengths, default=0) > _LONG:
+            most = self._spellable(len(find_symbols(data.load())))
+        return _mean(lengths, lambda length: min(self._max_features(length), most))
 
 
 class PreparedCounts(PreparedKernel):
@@ -341,6 +350,11 @@ class Spectrum(CountingKernel):
     def _max_features(self, length: int) -> int:
         return length * len(self._lengths)
 
+    def _spellable(self, n_symbols: int) -> float:
+        if self.analyzer != "char" or self.counts == "min":
+            return np.inf
+        return sum(float(n_symbols) ** length for length in self._lengths)
+
 
 # --------------------------------------------------------------------------- n-grams with open or other symbols
 
@@ -409,6 +423,9 @@ class GappedKmer(CountingKernel):
 
     def _max_features(self, length: int) -> int:
         return max(0, length - self.length + 1) * comb(self.length, self.wildcards)
+
+    def _spellable(self, n_symbols: int) -> float:
+        return comb(self.length, self.wildcards) * float(n_symbols) ** (self.length - self.wildcards)
 
     def _count(self, encoded: EncodedStrings) -> list[NgramCounts]:
         windows = count_ngrams(encoded, range(self.length, self.length + 1))
@@ -497,6 +514,9 @@ class Mismatch(CountingKernel):
     def _max_features(self, length: int) -> int:
         return max(0, length - self.n + 1) * self._n_neighbors
 
+    def _spellable(self, n_symbols: int) -> float:
+        return float(n_symbols + len(set(self.alphabet or ""))) ** self.n
+
     def _count(self, encoded: EncodedStrings) -> list[NgramCounts]:
         if self.alphabet is None:
             raise ParameterError(
@@ -516,7 +536,11 @@ class Mismatch(CountingKernel):
 
 
 def _find_symbols(data: Dataset, weights: Any, progress: Any = None) -> set[int]:
-    strings = data.load()
+    return find_symbols(data.load())
+
+
+def find_symbols(strings: Strings) -> set[int]:
+    """Codes of all characters."""
     found: set[Any] = set().union(*strings)
     return {symbol if isinstance(symbol, int) else ord(symbol) for symbol in found}
 

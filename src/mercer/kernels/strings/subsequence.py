@@ -32,6 +32,7 @@ from mercer.kernels.strings.counting import (
     check_count,
     check_normalize,
     count_lengths,
+    find_symbols,
     normalize_tile,
 )
 from mercer.kernels.strings.ngrams import (
@@ -153,6 +154,18 @@ class Subsequence(CountingKernel):
         complete = _complete_size(self, _alphabet(data.load())) if data.in_memory else None
         return pair if complete is None else 5.0 + 0.2 * complete
 
+    def sample_width(self, data: Dataset) -> int:
+        """Codes of the characters, and features if there are any."""
+        lengths = count_lengths(data)
+        width = 8 + sum(length * count for length, count in lengths.items()) / max(1, len(data))
+        if _can_be_enumerated(self, lengths):
+            return int(width + self._mean_features(lengths, data) / 2)
+        complete = _complete_size(self, _alphabet(data.load())) if data.in_memory else None
+        return int(width + (complete or 0))
+
+    def _spellable(self, n_symbols: int) -> float:
+        return sum(float(n_symbols) ** q for q in self.lengths)
+
     def _features(self, strings: NDArray) -> NgramFeatureMap | None:
         """The columns that cost least: those of the enumerated subsequences, all there can be, or none."""
         if not len(strings):
@@ -203,8 +216,7 @@ class Subsequence(CountingKernel):
 
 def _alphabet(strings: NDArray) -> NDArray:
     """Sorted codes of all characters."""
-    found: set[Any] = set().union(*strings)
-    return np.array(sorted(symbol if isinstance(symbol, int) else ord(symbol) for symbol in found), dtype=np.int64)
+    return np.array(sorted(find_symbols(strings)), dtype=np.int64)
 
 
 def _can_be_enumerated(kernel: Subsequence, lengths: "Counter[int]") -> bool:
@@ -215,7 +227,7 @@ def _can_be_enumerated(kernel: Subsequence, lengths: "Counter[int]") -> bool:
 
 def _complete_size(kernel: Subsequence, alphabet: NDArray) -> int | None:
     """How many subsequences an alphabet can spell, if they are few."""
-    size = sum(float(len(alphabet)) ** q for q in kernel.lengths)
+    size = kernel._spellable(len(alphabet))
     return int(size) if size <= _MAX_COMPLETE else None
 
 

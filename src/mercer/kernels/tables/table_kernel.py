@@ -25,6 +25,7 @@ from mercer.text import joined, listed
 _DENSE_WIDTH = 256  # numbers of a row up to which zeros are stored
 _SAMPLE = 2000  # rows from which the variance of a kernel without exact features is estimated
 _NO_VARIANCE = 1e-13  # of the mean square: a variance that is rounding
+_SMALLEST_WEIGHT = 1e-50
 _STRIP = 512  # rows of a kernel matrix that are evaluated at once
 _COST_ROWS = 100  # rows from which cost and width are estimated
 _MEMORY_FRACTION = 8  # part of the memory for the sample of a table that does not fit
@@ -142,6 +143,8 @@ class TableKernel(Kernel):
         if self.variances is not None:
             return self
         table, weights = _rows_to_fit(data, rng, weights)
+        if not _SMALLEST_WEIGHT < weights.max() < 1 / _SMALLEST_WEIGHT:
+            weights = weights / weights.max()  # products of counts would over- or underflow
         given = self._given()
         if self.columns is None:
             given, warnings = infer_columns(table, data.source.name)
