@@ -32,13 +32,14 @@ def test_rounding_in_entries_is_bounded(kernel, Gram, weights):
     assert 0 < np.linalg.norm(off, 2) <= A.entry_error
 
 
+@pytest.mark.parametrize("rows", [ROWS, 3 + 1e-6 * (ROWS - 3)], ids=["spread", "close"])
 @pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
 @pytest.mark.parametrize("kernel", [Cosine(), Polynomial(2, 0.5, 1.0), 0.3 * Linear() + Cosine()])
-def test_rounding_in_features_is_bounded(kernel, weights):
+def test_rounding_in_features_is_bounded(kernel, weights, rows):
     """Centering removes the mean that the features lose."""
-    A = Centered(FeatureGram(kernel.feature_map(ROWS), ROWS, weights), weights)
-    features = DD(kernel.feature_map(ROWS).transform(ROWS))
-    off = weighted((features @ features.T - whole_matrix(kernel, ROWS)[0]).hi, weights)
+    A = Centered(FeatureGram(kernel.feature_map(rows), rows, weights), weights)
+    features = DD(kernel.feature_map(rows).transform(rows))
+    off = weighted((features @ features.T - whole_matrix(kernel, rows)[0]).hi, weights)
     s = np.ones(40) if weights is None else np.sqrt(weights)
     P = np.eye(40) - np.outer(s, s) / (s @ s)
     assert 0 < np.linalg.norm(P @ off @ P, 2) <= A.entry_error
