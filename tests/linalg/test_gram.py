@@ -162,8 +162,10 @@ def test_a_factor_ends_where_nothing_is_left():
     assert factor.left.sum() < 1e-10 * len(rows)
 
 
-def test_pivots_follow_the_law_of_the_sequential_method():
-    rows = np.array([[0.0], [0.1], [1.0], [5.0]])
+@pytest.mark.parametrize("largest", [1.2, 5.0])
+def test_pivots_follow_the_law_of_the_sequential_method(largest):
+    """Rows of about the same length are often proposed together, after which the second one may be refused."""
+    rows = np.array([[0.0], [0.1], [1.0], [largest]])
     kernel = Polynomial(degree=2, gamma=1.0, coef0=1.0)
     matrix = kernel(rows, rows)
     expected = np.zeros((4, 4))  # of the first two pivots
