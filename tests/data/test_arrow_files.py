@@ -585,3 +585,15 @@ def test_options_of_other_formats_are_refused(tmp_path):
         with pytest.raises(MercerError) as error:
             open_dataset(path, **options)
         assert error.value.exit_code == 2
+
+
+@pytest.mark.parametrize("options", [{}, {"keep": "s"}, {"id": "s"}, {"kind": "strings", "text": "s"}], ids=str)
+def test_strings_that_are_not_utf8_are_located(tmp_path, options):
+    values = pa.array([b"r%05d" % i for i in range(9000)] + [b"\xff\xfe"], pa.binary())
+    strings = pa.StringArray.from_buffers(len(values), *values.buffers()[1:])
+    numbers = np.arange(len(values)) / 3
+    pq.write_table(pa.table({"a": numbers, "b": numbers**2, "s": strings}), tmp_path / "x.parquet")
+    with pytest.raises(DataError, match=r"'s' of .*x\.parquet has bytes that are not UTF-8") as error:
+        open_dataset(tmp_path / "x.parquet", **options)
+    assert (error.value.row, error.value.column) == (9000, "s")
+    assert PCA(1).fit(open_dataset(tmp_path / "x.parquet", drop="s")).n_samples_ == 9001

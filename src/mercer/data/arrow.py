@@ -321,8 +321,11 @@ class ParquetReader(TableReader):
         target, file = pa.schema([self.schema.field(name) for name in columns]), self.files[i]
         present = set(self._schemas[file].names)
         stored = [name for name in columns if name in present]
+        start = 0
         with reading(file), pq.ParquetFile(file, buffer_size=_WINDOW, pre_buffer=False) as opened:
             for batch in opened.iter_batches(BATCH_ROWS, row_groups=row_groups, columns=stored, use_threads=False):
+                _check_strings(batch, file, start)
+                start += batch.num_rows
                 yield batch if batch.schema == target else self._complete(batch, i, target)
 
     def row_groups(self) -> list[list[int]]:
@@ -347,6 +350,22 @@ class ParquetReader(TableReader):
             for field in target
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=target)
+
+
+def _check_strings(batch: pa.RecordBatch, file: Path, first_row: int) -> None:
+    """Raise for strings that are not UTF-8, which Parquet files do not check."""
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        if not _is_string(column.type):
+            continue
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid as error:
+            place = re.search(r"string index (\d+)", str(error))
+            row = None if place is None or types.is_dictionary(column.type) else first_row + int(place[1])
+            where = "" if row is None else f" in row index {row}"
+            text = f"Column {short_repr(name)} of {printable(file)} has bytes that are not UTF-8{where}."
+            remedies = [Remedy("drop", [name])]
+            raise DataError(text, source=file, row=row, column=name, remedies=remedies) from None
 
 
 def _footer_bytes(file: Path) -> int:
