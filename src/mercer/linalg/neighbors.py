@@ -197,7 +197,7 @@ class Points(NeighborSpace):
         return _without_self(indices, distances)
 
     def gram_at(self, queries: NDArray, neighbors: NDArray) -> NDArray:
-        Z = self.samples[neighbors]
+        Z = self.samples.take(neighbors, axis=0)
         Z -= queries[:, None]
         return Z @ Z.transpose(0, 2, 1)
 

@@ -54,9 +54,9 @@ def unit_rows(rows: NDArray, digits: int) -> NDArray:
 
 def squared_differences_to(Q: NDArray, P: NDArray, near: NDArray) -> NDArray:
     """‖q − p‖² by differences, for every row q of Q and its own rows p of P, given by their indices (m, k)."""
-    between = P[near]
+    between = P.take(near, axis=0)  # faster than P[near]
     between -= Q[:, None]
-    return np.einsum("ijk,ijk->ij", between, between)
+    return np.vecdot(between, between)
 
 
 class Screen:
