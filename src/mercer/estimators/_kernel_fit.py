@@ -130,6 +130,28 @@ def check_square(shape: tuple[int, ...]) -> None:
         raise DataError(f"Precomputed kernel must be a square matrix. Input is a {shape[0]}x{shape[1]} matrix.")
 
 
+def as_compared(kernel: Kernel, samples: Any, name: str = "X") -> Any:
+    """Samples as the kernel takes them, numbers as floats, or an error."""
+    if getattr(samples, "dtype", np.dtype(object)).kind in "iub":
+        samples = samples.astype(np.float64)
+    kernel.validate(samples, name)
+    return samples
+
+
+def divided(rows: Any, scale: NDArray | None) -> Any:
+    """Rows in the units of standardized columns."""
+    if scale is None:
+        return rows
+    return rows / scale if isinstance(rows, np.ndarray) else rows.multiply(1 / np.asarray(scale)).tocsr()
+
+
+def multiplied(rows: Any, scale: NDArray | None) -> Any:
+    """Standardized rows in the units of X."""
+    if scale is None:
+        return rows
+    return rows * scale if isinstance(rows, np.ndarray) else rows.multiply(scale).tocsr()
+
+
 def standardized(model: Any, data: Dataset, weights: NDArray | None, n_threads: int) -> Dataset:
     """The data with every column divided by its standard deviation; sets `scale_`. Nothing is subtracted."""
     from mercer.linalg.scatter import ScatterDiagonal, accumulate

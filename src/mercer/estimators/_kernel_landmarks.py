@@ -20,8 +20,11 @@ from mercer.data.dataset import ArrayDataset, Dataset
 from mercer.data.validation import apply_sample_weight, as_dataset, check_sample_weight
 from mercer.errors import DataError, MercerWarning, ParameterError, Remedy, warn, warn_each
 from mercer.estimators._kernel_fit import (
+    as_compared,
     build_gram,
     check_options,
+    divided,
+    multiplied,
     scale_warnings,
     without_structure,
     without_zero_weights,
@@ -68,19 +71,17 @@ class Training(NamedTuple):
 def training(data: Dataset, weights: NDArray | None, kernel: Kernel, given: Dataset, sample_weight: Any) -> Training:
     """With samples as the kernel takes them: numbers as floats, checked block by block."""
     kept = None if len(data) == len(given) else np.flatnonzero(check_sample_weight(sample_weight, len(given)))
-    check = partial(_checked, kernel, data.source.name)
+    name = data.source.name
     if data.in_memory:
-        data = ArrayDataset(check(data.load(), 0), data.kind, owns_samples=data.owns_samples)
+        data = ArrayDataset(as_compared(kernel, data.load(), name), data.kind, owns_samples=data.owns_samples)
     else:
+        check = partial(_check_block, kernel, name)
         data = data.view(check, data.dtype if data.dtype.kind in "fO" else np.float64)
     return Training(data, weights, given, kept)
 
 
-def _checked(kernel: Kernel, name: str, block: Any, first_row: int) -> Any:
-    if getattr(block, "dtype", np.dtype(object)).kind in "iub":
-        block = block.astype(np.float64)
-    kernel.validate(block, name)
-    return block
+def _check_block(kernel: Kernel, name: str, block: Any, first_row: int) -> Any:
+    return as_compared(kernel, block, name)
 
 
 # ---------------------------------------------------------------------- fit
@@ -192,15 +193,12 @@ def given_landmarks(model: Any, t: Training, kernel: Kernel) -> tuple[Any, NDArr
         if not hasattr(given, "columns"):
             vars(checked).pop("feature_names_in_", None)  # an array of landmarks needs no names
         samples = as_dataset(given, checked, reset=False, kind=data.kind).load()
-    samples = _checked(kernel, "landmarks", samples, 0)
+    samples = as_compared(kernel, samples, "landmarks")
     if samples.shape[0] == 0:
         raise ParameterError("landmarks", "[]", "at least one row or index")
-    scale = getattr(model, "scale_", None)
     if data.kind == "vectors" and t.data.dtype.kind == "f":
         samples = samples.astype(t.data.dtype, copy=False)
-    if scale is not None:
-        samples = samples / scale if isinstance(samples, np.ndarray) else samples.multiply(1 / scale).tocsr()
-    return samples, indices
+    return divided(samples, getattr(model, "scale_", None)), indices
 
 
 def _are_indices(given: Any) -> bool:
@@ -240,8 +238,8 @@ def set_components(model: Any, state: LandmarkState, kernel: Kernel, plan: Plan,
     model.plan_, model.certificate_ = plan, certificate.for_attributes(dtype)
     model.kernel_, model.gamma_ = kernel, model._gamma(kernel, data.shape[1])
     model._set_spectrum(kept, state.n_samples, max(most, 0.0), m.weight, indefinite, dtype)
-    scale = getattr(model, "scale_", None)
-    model.landmarks_, model.landmark_indices_ = _unscaled(features.samples, scale), state.indices
+    model.landmarks_ = multiplied(features.samples, getattr(model, "scale_", None))
+    model.landmark_indices_ = state.indices
     model._centering = LandmarkCentering(
         kernel=features.kernel,
         samples=features.samples,
@@ -264,13 +262,6 @@ def _is_indefinite(m: Moments, kernel: Kernel, data: Dataset) -> bool:
         few = _few(data)
         return bool(np.any(kernel(few, few)))
     return m.least < -min(max(_INDEFINITE, 100 * m.floor / max(m.diagonal, 1e-300)), 0.5)
-
-
-def _unscaled(samples: Any, scale: NDArray | None) -> Any:
-    """In the units of X."""
-    if scale is None:
-        return samples
-    return samples * scale if isinstance(samples, np.ndarray) else samples.multiply(scale).tocsr()
 
 
 def _count_components(model: Any, state: LandmarkState, values: NDArray, most: float, dtype: Any) -> int:

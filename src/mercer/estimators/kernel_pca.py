@@ -25,15 +25,18 @@ from mercer.errors import DataError, ParameterError, Remedy, warn, warn_each
 from mercer.estimators._base import COMMON_ATTRIBUTES, COMMON_CONSTRAINTS, Estimator, fit_method
 from mercer.estimators._kernel_fit import (
     Samples,
+    as_compared,
     build_gram,
     check_options,
     check_square,
+    divided,
     find_components,
     fit_warnings,
     is_indefinite,
     kind_of,
     learn_inverse,
     moved_to_mean,
+    multiplied,
     open_operator,
     some_columns,
     standardized,
@@ -403,7 +406,7 @@ class KernelPCA(Estimator):
             return None
 
         distributed, (data, weights) = data, without_zero_weights(data, weights)
-        X = self._load(data, kernel)
+        X = data.load() if data.kind == "precomputed" else as_compared(kernel, data.load(), data.source.name)
         origin, moved, feature_map = moved_to_mean(plan, kernel, X, feature_map)
         budget = self.resources() if len(data) > SMALL_SAMPLES else None
         n_threads, memory = (1, 2**62) if budget is None else (budget.threads, budget.memory)
@@ -477,15 +480,6 @@ class KernelPCA(Estimator):
             return data, weights, kernel, None
         by_shape = data.kind == "vectors" and not data.in_memory and not data.is_sparse
         return data, weights, kernel, kernel.feature_map(data if by_shape else data.load())
-
-    def _load(self, data: Dataset, kernel: Kernel) -> Any:
-        """The training samples in memory, as the kernel takes them."""
-        X = data.load()
-        if data.kind == "vectors" and X.dtype.kind != "f":
-            X = X.astype(np.float64)
-        if data.kind != "precomputed":
-            kernel.validate(X, data.source.name)
-        return X
 
     def _check_batches(self) -> None:
         """Raise for models without `partial_fit`."""
@@ -722,7 +716,7 @@ class KernelPCA(Estimator):
 
     def _as_fitted(self, rows: Any) -> Any:
         """Samples as the kernel of the fit compares them."""
-        return _as_compared(self.kernel_, getattr(self, "scale_", None), getattr(self, "_kept", None), rows)
+        return _as_in_fit(self.kernel_, getattr(self, "scale_", None), getattr(self, "_kept", None), rows)
 
     # ------------------------------------------------------------------ inverse
 
@@ -922,11 +916,7 @@ class KernelPCA(Estimator):
         if isinstance(self._centering, LandmarkCentering):
             known = self.landmark_indices_
             return TrainingSet(self.landmarks_, np.arange(len(self._samples)) if known is None else known, None, None)
-        kept, samples = getattr(self, "_kept", None), self.X_fit_
-        if hasattr(self, "scale_"):
-            samples = (
-                samples * self.scale_ if isinstance(samples, np.ndarray) else samples.multiply(self.scale_).tocsr()
-            )
+        kept, samples = getattr(self, "_kept", None), multiplied(self.X_fit_, getattr(self, "scale_", None))
         indices = np.arange(self.n_samples_) if kept is None else np.flatnonzero(kept)
         return TrainingSet(samples, indices, None, self._centering.weights)
 
@@ -1027,16 +1017,11 @@ class KernelPCA(Estimator):
         return tags
 
 
-def _as_compared(kernel: Kernel, scale: NDArray | None, kept: NDArray | None, rows: Any) -> Any:
+def _as_in_fit(kernel: Kernel, scale: NDArray | None, kept: NDArray | None, rows: Any) -> Any:
     """Samples as the kernel of a fit compares them; of a kernel matrix, the columns of samples with a weight."""
     if isinstance(kernel, Precomputed):
         return rows if kept is None else some_columns(rows, kept)
-    if getattr(rows, "dtype", np.dtype(object)).kind in "iub":
-        rows = rows.astype(np.float64)
-    kernel.validate(rows)
-    if scale is None:
-        return rows
-    return rows / scale if isinstance(rows, np.ndarray) else rows.multiply(1 / np.asarray(scale)).tocsr()
+    return divided(as_compared(kernel, rows), scale)
 
 
 def _score_block(
@@ -1044,5 +1029,5 @@ def _score_block(
 ) -> NDArray:
     """Scores of a block of samples in memory."""
     dtype = np.float32 if single and getattr(rows, "dtype", None) == np.float32 else np.float64
-    rows = _as_compared(scorer.kernel or Precomputed(), scale, kept, rows)
+    rows = _as_in_fit(scorer.kernel or Precomputed(), scale, kept, rows)
     return scorer.scores(rows, n_threads).astype(dtype, copy=False)
