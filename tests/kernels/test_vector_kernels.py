@@ -544,3 +544,12 @@ def test_check_kernel():
 
 def test_nothing_else_makes_kernels_of_names():
     assert not hasattr(base, "resolve_kernel")
+
+
+def test_check_kernel_of_huge_and_complex_values():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    huge = check_kernel(lambda x, y: 1e308 * np.sign(x @ y), X)
+    assert not huge and huge.asymmetry == 0 and huge.smallest_eigenvalue < 0
+    assert check_kernel("precomputed", np.full((4, 4), 1e308))
+    with pytest.raises(DataError, match="Complex data not supported"):
+        check_kernel("precomputed", np.eye(3) * 1j)

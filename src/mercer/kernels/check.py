@@ -15,6 +15,7 @@ from mercer.data.validation import as_dataset
 from mercer.errors import DataError, ParameterError
 from mercer.kernels.base import Kernel, Precomputed, get_kernel
 from mercer.numerics.random_state import lazy_generator
+from mercer.numerics.rounding import power_of_two
 from mercer.results import Result
 from mercer.text import counted, short_repr
 
@@ -133,14 +134,18 @@ def check_kernel(kernel: Any, X: Any, *, n_sampled: int = 200, random_state: Any
 
 def _check(name: str, K: NDArray, lower: NDArray | None = None, diag: NDArray | None = None) -> KernelCheck:
     """Of a kernel matrix, its lower left part as it was evaluated on its own, and its diagonal."""
-    n = len(K)
+    n, most = len(K), np.finfo(float).max
     if not all(part is None or np.isfinite(part).all() for part in (K, lower, diag)):
         return KernelCheck(name, n, False, *[float("nan")] * 4)
+    scale = 2 * float(power_of_two(np.abs(K).max()))  # sums and eigenvalues of numbers near 1e308 would overflow
+    K = K / scale
+    lower = K[n // 2 :, : n // 2] if lower is None else lower / scale
+    diag = np.diag(K) if diag is None else diag / scale
     largest = float(np.abs(K).max()) or 1.0
-    differences = [K - K.T, K[: n // 2, n // 2 :] - (K[n // 2 :, : n // 2] if lower is None else lower).T]
-    asymmetry = max(float(np.abs(part).max()) for part in differences) / largest
-    diagonal = 0.0 if diag is None else float(np.abs(diag - np.diag(K)).max()) / largest
-    values = np.linalg.eigvalsh((K + K.T) / 2)
+    asymmetry = max(float(np.abs(part).max()) for part in (K - K.T, K[: n // 2, n // 2 :] - lower.T)) / largest
+    diagonal = float(np.abs(diag - np.diag(K)).max()) / largest
+    with np.errstate(over="ignore"):
+        values = np.clip(np.linalg.eigvalsh((K + K.T) / 2) * scale, -most, most)
     return KernelCheck(name, n, True, asymmetry, diagonal, float(values[0]), float(values[-1]))
 
 
@@ -157,4 +162,6 @@ def _open(kernel: Kernel, X: Any) -> Dataset:
     matrix = X if sparse.issparse(X) else np.asarray(X)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise DataError(f"Precomputed kernel must be a square matrix; X has shape {matrix.shape}.")
+    if matrix.dtype.kind == "c":
+        raise DataError("Complex data not supported. A kernel matrix has real entries.")
     return ArrayDataset(sparse.csr_array(matrix) if sparse.issparse(matrix) else matrix, "precomputed")

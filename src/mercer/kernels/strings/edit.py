@@ -78,9 +78,9 @@ class PreparedEdits(PreparedKernel):
         from rapidfuzz.distance import Levenshtein
         from rapidfuzz.process import cdist
 
-        tile = cdist(self.X[rows], self.Y[columns], scorer=Levenshtein.distance, dtype=np.int32) * -self.gamma
-        np.exp(tile, out=tile)
-        np.subtract(tile, self.shift, out=out, casting="same_kind")
+        distances = cdist(self.X[rows], self.Y[columns], scorer=Levenshtein.distance, dtype=np.int32)
+        values = np.exp(-self.gamma * np.arange(distances.max(initial=0) + 1)) - self.shift
+        np.take(values, distances, out=out, mode="clip")
 
     def against(self, X: Any) -> PreparedKernel:
         strings = check_strings(X)
