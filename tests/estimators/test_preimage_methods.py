@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits
 
 from mercer.contract import KernelExpansion
 from mercer.estimators import KernelPCA
-from mercer.estimators._denoising import best_average
+from mercer.estimators._denoising import _noise_variance, best_average
 from mercer.estimators._preimages import Geometry, RadialKernel, RidgeInverse, leave_one_out, locate, nearest
 from mercer.kernels.distance import RBF, Matern, RationalQuadratic
 from mercer.kernels.dot import Linear, Polynomial
@@ -127,7 +127,29 @@ def test_noise_of_rows_and_of_the_fit_is_recognized():
         assert np.mean(np.abs(found - level) <= 1) > 0.85
     for sigma in (0.1, 0.25, 0.5):
         noisy = KernelPCA(16, kernel="rbf", gamma=0.05).fit(train + sigma * rng.normal(size=train.shape))
-        assert_allclose(np.sqrt(noisy._preimages().denoiser.own_variance), sigma, rtol=0.25)
+        assert_allclose(np.sqrt(noisy._preimages().denoiser.own_variance), sigma, rtol=0.1)
         assert noisy._preimages().denoiser.own_level >= 0
     blobs = KernelPCA(3, kernel="rbf", gamma=0.05).fit(rng.normal(size=(300, 12)))
     assert blobs._preimages().denoiser.own_variance == 0  # variances that are all equal are no noise
+
+
+@pytest.mark.parametrize(("n", "d"), [(300, 12), (300, 40), (1000, 40)])
+@pytest.mark.parametrize("sigma", [0.1, 0.5, 1.0])
+def test_the_variance_of_noise_is_known_in_spite_of_the_spread_of_its_eigenvalues(n, d, sigma):
+    """The smallest eigenvalues of noise lie far below σ²: down to σ²(1 − √(d/n))²."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(n, 5)) @ rng.normal(size=(5, d)) + sigma * rng.normal(size=(n, d))
+    variances = np.linalg.eigvalsh(np.cov(X.T, bias=True))
+    assert_allclose(np.sqrt(_noise_variance(variances, n)), sigma, rtol=0.06)
+    assert np.sqrt(variances[d // 8]) < 0.95 * sigma
+
+
+def test_equal_weights_do_not_change_the_variance_of_noise():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3)) @ rng.normal(size=(3, 20)) + 0.3 * rng.normal(size=(400, 20))
+    found = []
+    for weights in (None, np.full(400, 2.0)):
+        model = KernelPCA(5, kernel="rbf", gamma=0.02).fit(X, sample_weight=weights)
+        found.append(model._preimages().denoiser.own_variance)
+    assert_allclose(found[1], found[0], rtol=1e-9)
+    assert_allclose(np.sqrt(found[0]), 0.3, rtol=0.06)

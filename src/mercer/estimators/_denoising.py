@@ -17,6 +17,7 @@ _READABLE = 0.9  # fraction of them that must show their level, or the next one
 _USUAL = 1.25  # times the most that a row of the fit shows: rows with more are noisy
 _MOST_COLUMNS = 1000  # in which noise is looked for
 _FLAT_PART, _FLAT, _LOW = 0.25, 2.0, 0.75  # so many eigenvalues differ by such a factor, and are below the mean
+_LEAST_PART = 0.1  # of the noise that is left in directions without signal
 _PROBE = 0.1  # standard deviations of noise: a step of differences
 
 
@@ -49,7 +50,8 @@ class Denoiser:
         near = np.abs(found - np.arange(len(self.sigmas))[:, None]) <= 1
         self.readable = near.mean(axis=1) >= _READABLE
         self.usual = max(_USUAL * float(self.noise(rows).max()), float(self.medians[0]) / 2)
-        self.own_variance, self.own_level = _noise_variance(variances), -1
+        n_effective = float(weights.sum() ** 2 / (weights**2).sum())
+        self.own_variance, self.own_level = _noise_variance(variances, n_effective), -1
         if self.own_variance > 0:
             self.own_level = int(np.abs(np.log(self.sigmas**2 / (2 * self.own_variance))).argmin())
         self._blends: dict[int, tuple[NDArray, RidgeInverse]] = {}
@@ -116,12 +118,19 @@ def noisy(rows: NDArray, sigma: float) -> NDArray:
     return rows + sigma * np.random.default_rng(0).standard_normal(rows.shape)
 
 
-def _noise_variance(variances: NDArray) -> float:
-    """σ² of white noise, from eigenvalues of the covariance of which the smallest are nearly equal; 0: none shows."""
-    count = int(_FLAT_PART * len(variances))
-    if count < 3 or variances[count] > _FLAT * variances[0] or variances[count] > _LOW * variances.mean():
+def _noise_variance(variances: NDArray, n_rows: float) -> float:
+    """σ² of white noise, from eigenvalues of the covariance of which the smallest are nearly equal; 0: none shows.
+
+    Eigenvalues of noise in m directions spread up to σ²(1 + √(m/n))² (Marchenko and Pastur), and their mean is
+    σ²(1 − (d − m)/n), as the other d − m directions follow the noise, too. m grows while the next one is not larger.
+    """
+    d = len(variances)
+    m = int(_FLAT_PART * d)
+    if m < 3 or variances[m] > _FLAT * variances[0] or variances[m] > _LOW * variances.mean():
         return 0.0
-    return float(variances[count // 2])
+    while m < d and variances[m] <= variances[:m].mean() * (1 + np.sqrt((m + 1) / n_rows)) ** 2:
+        m += 1
+    return float(variances[:m].mean() / max(1 - (d - m) / n_rows, _LEAST_PART))
 
 
 def best_average(products: NDArray, targets: NDArray) -> NDArray:
