@@ -62,7 +62,7 @@ def fitted(model, X, weights=None, anew=False):
         return model.fit(X, sample_weight=weights)
     if type(model).__module__ == "mercer.estimators.kernel_pca":
         with (
-            patch.object(new_plans, "_OPTIONS", (new_plans._matrix_free,)),
+            patch.multiple(new_plans, _MATRIX=(new_plans._matrix_free,), _FEATURES=(new_plans._matrix_free,)),
             patch.object(new_plans, "SMALL_SAMPLES", 0),
         ):
             model.fit(X, sample_weight=weights)
