@@ -75,6 +75,18 @@ def test_what_is_called_complete_is_the_smallest_eigenvalue(angle):
     assert not c.n_complete or c.lower[0] <= 0.0
 
 
+@pytest.mark.parametrize("complete", [True, False])
+def test_rounding_of_the_matrix_moves_the_next_eigenvalue_too(complete):
+    """M − e·I has all eigenvalues lower by as much as rounding may move them; the next one was known exactly."""
+    values = np.array([1e-12, 1e-3, 2e-3, 1.0])
+    following = {"next_values": values[2:3], "next_residuals": np.zeros(1)}
+    pairs = ritz_pairs(values, 2, 0.0, bound=values[2] if complete else values[1], **following)
+    c = certify_gaps(pairs, tol=1e-6)
+    assert (c.n_complete == 2) == complete
+    assert np.all(c.lower <= np.maximum(values[:2] - c.rounding, 0.0))
+    assert 1.9e-3 < c.bound_beyond <= values[2] - c.rounding
+
+
 def test_rounding_of_the_matrix_turns_directions():
     """Entries next to the diagonal that are as large as the rounding, which no residual shows: tan 2φ = 2e/gap."""
     pairs = Eigenpairs(np.zeros(1), np.eye(3)[:, :1], np.zeros(1), np.zeros((3, 1)), norm=1.0, bound=1e-11)

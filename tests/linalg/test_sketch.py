@@ -138,7 +138,7 @@ def test_a_shrunk_sketch_has_the_rounding_of_long_sums():
 
 def test_squares_of_many_rows_are_known_to_their_rounding():
     piece = sums_of_squares_that_err_down(128, 8192)
-    sketch = ScatterSketch(2, 4)
+    sketch = ScatterSketch(2, 2**20)
     sketch._take(np.tile(piece[:, None], (8192, 2)), np.zeros(2))
     exact = sum(int(x) ** 2 for x in piece) * 8192
     off = abs(Fraction(float(sketch.squares[0])) - exact)

@@ -191,7 +191,7 @@ def certify_gaps(pairs: Eigenpairs, *, tol: float) -> GapCertificate:
         clusters=clusters,
         n_complete=complete,
         evidence=pairs.evidence,
-        bound_beyond=float(max(beyond, 0.0)),
+        bound_beyond=float(max(beyond - noise, 0.0)),
         rounding=noise,
         converged=bool((rho <= np.maximum(tol * gaps(every)[:k], noise)).all()),
         n_passes=pairs.n_passes,
