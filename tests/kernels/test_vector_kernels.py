@@ -2,6 +2,7 @@
 
 import pickle
 from dataclasses import dataclass
+from functools import partial
 
 import mpmath
 import numpy as np
@@ -553,3 +554,14 @@ def test_check_kernel_of_huge_and_complex_values():
     assert check_kernel("precomputed", np.full((4, 4), 1e308))
     with pytest.raises(DataError, match="Complex data not supported"):
         check_kernel("precomputed", np.eye(3) * 1j)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int8, np.int64])
+def test_parameters_may_be_numpy_numbers(dtype):
+    """Squares of lengths are taken in double precision: 300 is too large for those of float16."""
+    X, two = np.random.default_rng(0).normal(size=(5, 3)), dtype(2)
+    for cls in (RBF, Laplacian, partial(Polynomial, 3), Sigmoid):
+        assert_allclose(cls(gamma=two)(X, X), cls(gamma=2)(X, X), rtol=1e-14)
+    for cls in (partial(Matern, 1.5), partial(RationalQuadratic, 1.0), RBF.from_length_scale):
+        far = dtype(100 if dtype is np.int8 else 300)
+        assert_allclose(cls(length_scale=far)(X, X), cls(length_scale=float(far))(X, X), rtol=1e-14)

@@ -562,6 +562,7 @@ def check_finite(name: str, value: Any) -> None:
 
 def _is_finite(value: Any) -> bool:
     number = isinstance(value, Real) and not isinstance(value, bool)
+    value = value.item() if isinstance(value, np.generic) else value  # a bound would overflow in float32
     return number and bool(-_LARGEST <= value <= _LARGEST)  # an integer may be too large for float()
 
 

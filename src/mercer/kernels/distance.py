@@ -112,7 +112,7 @@ class RBF(GammaMixin, EuclideanKernel):
     def from_length_scale(cls, length_scale: float) -> Self:
         """The kernel exp(−‖x − y‖²/(2ℓ²)) of length scale ℓ, with γ = 1/(2ℓ²)."""
         _check_length_scale(length_scale)
-        return cls(gamma=1 / (2 * length_scale**2))
+        return cls(gamma=1 / (2 * float(length_scale) ** 2))
 
     @property
     def scale(self) -> float:
@@ -151,7 +151,7 @@ class Matern(EuclideanKernel):
 
     @property
     def scale(self) -> float:
-        return float((0.5 if self.nu == np.inf else 2 * self.nu) / self.length_scale**2)
+        return float((0.5 if self.nu == np.inf else 2 * self.nu) / float(self.length_scale) ** 2)
 
     @property
     def smooth_at_zero(self) -> bool:  # type: ignore[override]
@@ -223,7 +223,7 @@ class RationalQuadratic(EuclideanKernel):
 
     @property
     def scale(self) -> float:
-        return float(0.5 / self.length_scale**2)
+        return float(0.5 / float(self.length_scale) ** 2)
 
     def profile(self, s: NDArray, shift: float) -> None:
         if s.size and s.min() == -np.inf:  # where k need not be 0
@@ -518,5 +518,5 @@ def _as_csr(X: Any) -> Any:
 
 def _check_length_scale(length_scale: Any) -> None:
     check_positive("length_scale", length_scale)
-    if not 1e-150 < length_scale < 1e150:
+    if not 1e-150 < float(length_scale) < 1e150:
         raise ParameterError("length_scale", length_scale, "between 1e-150 and 1e150")
