@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -165,17 +165,7 @@ def assign_roles(reader: "TableReader", options: ReadOptions, kind: Kind) -> Rol
     distinct = [n for n in guesses if n in found and not _id_defect(found[n])]
     counters = [n for n in counters if n in distinct or n not in found or _ID_NAME.fullmatch(n)]
     id_name = _choose_id(reader, options, index, found, distinct)
-    notes = [*reader.notes]
-    if id_name is not None and id_name != options.id:
-        remedies = [Remedy("id", id_name)]
-        if id_name in counters:  # a column of numbers, which might be a feature
-            remedies.append(Remedy("columns", [id_name, "…"]))
-        notes.append(MercerWarning(f"Ids from column {short_repr(id_name)}.", "note", remedies))
-    unused = [n for n in counters if n != id_name]
-    if unused:
-        verbs = "identifies rows and is not a feature" if len(unused) == 1 else "identify rows and are not features"
-        remedies = [Remedy("drop", unused[:5]), Remedy("columns", [*unused[:5], "…"])]
-        notes.append(MercerWarning(f"{_columns(map(short_repr, unused))} {verbs}.", "note", remedies))
+    notes = *reader.notes, *_notes_on_ids(options, id_name, counters)
     left_out = [n for n in others if n != id_name]
     if left_out:
         verb = "is" if len(left_out) == 1 else "are"
@@ -187,7 +177,21 @@ def assign_roles(reader: "TableReader", options: ReadOptions, kind: Kind) -> Rol
     if not features:
         raise DataError(f"{reader.name} has no columns left that are features.", source=reader.name)
     kept = dict.fromkeys(n for n in (id_name, *options.metadata) if n is not None)
-    return Roles(features, Metadata({n: found[n] for n in kept}, id_name, options.label), tuple(notes))
+    return Roles(features, Metadata({n: found[n] for n in kept}, id_name, options.label), notes)
+
+
+def _notes_on_ids(options: ReadOptions, id_name: str | None, counters: Sequence[str]) -> Iterator[MercerWarning]:
+    """What was taken for an id, and which other columns identify rows, with the options that decide otherwise."""
+    if id_name is not None and id_name != options.id:
+        remedies = [Remedy("id", id_name)]
+        if id_name in counters:  # a column of numbers, which might be a feature
+            remedies.append(Remedy("columns", [id_name, "…"]))
+        yield MercerWarning(f"Ids from column {short_repr(id_name)}.", "note", remedies)
+    unused = [n for n in counters if n != id_name]
+    if unused:
+        verbs = "identifies rows and is not a feature" if len(unused) == 1 else "identify rows and are not features"
+        remedies = [Remedy("drop", unused[:5]), Remedy("columns", [*unused[:5], "…"])]
+        yield MercerWarning(f"{_columns(map(short_repr, unused))} {verbs}.", "note", remedies)
 
 
 def _choose_id(
