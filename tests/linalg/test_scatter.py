@@ -12,12 +12,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from mercer.data.dataset import ArrayDataset
+from mercer.errors import DataError
+from mercer.estimators.lle import LocallyLinearEmbedding
 from mercer.linalg.scatter import (
     ScatterDiagonal,
     ScatterMatrix,
     accumulate,
     accumulate_bytes,
-    column_scale,
+    column_moments,
     common_unit,
     deviation_errors,
     energy_along,
@@ -360,10 +362,23 @@ def test_constant_columns(offset):
 
 
 def test_standard_deviations():
-    assert_allclose(column_scale(ArrayDataset(ROWS), None, 1), ROWS.std(axis=0, ddof=1), rtol=1e-14)
+    assert_allclose(
+        column_moments(ArrayDataset(ROWS), None, 1).standard_deviations, ROWS.std(axis=0, ddof=1), rtol=1e-14
+    )
     half = summed(ROWS, np.full(N, 0.5 / N))  # a total weight of up to 1 is the divisor
     assert_allclose(half.standard_deviations, ROWS.std(axis=0), rtol=1e-13)
     assert_array_equal(summed(ROWS[:1]).standard_deviations, np.ones(D))
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.filterwarnings("error")
+def test_squares_of_columns_that_overflow_are_an_error(container):
+    rows = container(ROWS * np.geomspace(1, 1e200, ROWS.shape[1]))
+    for n_threads in (1, 2):
+        with pytest.raises(DataError, match="The squares of the columns overflow"):
+            column_moments(ArrayDataset(rows), None, n_threads)
+    with pytest.raises(DataError, match="The squares of the columns overflow"):
+        LocallyLinearEmbedding(standardize=True).fit(rows)
 
 
 def test_standardized_eigenvalues_stay_within_their_bound():

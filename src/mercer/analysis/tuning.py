@@ -402,14 +402,11 @@ def _check_labels(y: Any, data: Dataset) -> NDArray | None:
 
 def _divided(data: Dataset, n_threads: int) -> Dataset:
     """The data with every column divided by its standard deviation."""
-    from mercer.linalg.scatter import ScatterDiagonal, accumulate
+    from mercer.linalg.scatter import column_moments
 
     if data.kind != "vectors":
         raise ParameterError("standardize", True, f"False for {data.kind}")
-    scatter = accumulate(data, None, ScatterDiagonal, n_threads)
-    if not np.isfinite(scatter.squares).all():
-        raise DataError("The squares of the columns overflow. Scale the data down.")
-    return scaled(data, scatter.standard_deviations)
+    return scaled(data, column_moments(data, None, n_threads).standard_deviations)
 
 
 def _kernel_text(candidate: Candidate) -> str:

@@ -154,12 +154,9 @@ def multiplied(rows: Any, scale: NDArray | None) -> Any:
 
 def standardized(model: Any, data: Dataset, weights: NDArray | None, n_threads: int) -> Dataset:
     """The data with every column divided by its standard deviation; sets `scale_`. Nothing is subtracted."""
-    from mercer.linalg.scatter import ScatterDiagonal, accumulate
+    from mercer.linalg.scatter import column_moments
 
-    with np.errstate(over="ignore", invalid="ignore"):
-        scatter = accumulate(data, weights, ScatterDiagonal, n_threads)
-    if not scatter.is_finite:
-        raise DataError("The squares of the columns overflow. Scale the data down.")
+    scatter = column_moments(data, weights, n_threads)
     constant = scatter.is_constant
     if constant.any():
         names = data.feature_names

@@ -459,9 +459,9 @@ default="euclidean"
         """The data with divided columns; sets `scale_`."""
         if data.kind != "vectors":
             raise ParameterError("standardize", True, f"False for {data.kind}, which have no columns")
-        from mercer.linalg.scatter import column_scale
+        from mercer.linalg.scatter import column_moments
 
-        scale = column_scale(data, None, n_threads)
+        scale = column_moments(data, None, n_threads).standard_deviations
         self.scale_ = scale.astype(data.dtype if data.dtype == np.float32 else np.float64)
         return scaled(data, self.scale_.astype(np.float64))  # as `transform` divides: equal rows stay equal
 

@@ -14,7 +14,7 @@ centered on it: their sum is zero.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from scipy import sparse
 
 from mercer.data.dataset import Dataset, prefetch
 from mercer.data.validation import count_repeated
+from mercer.errors import DataError
 from mercer.numerics.blocking import (
     LANES,
     NARROW,
@@ -778,9 +779,13 @@ def _energy_local(
     return sums
 
 
-def column_scale(data: Dataset, weights: NDArray | None, n_threads: int) -> NDArray:
-    """Standard deviations of the columns, in one pass."""
-    return accumulate(data, weights, ScatterDiagonal, n_threads).standard_deviations
+def column_moments(data: Dataset, weights: NDArray | None, n_threads: int) -> ScatterDiagonal:
+    """Means and variances of the columns, in one pass; an error if squares overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        scatter = accumulate(data, weights, ScatterDiagonal, n_threads)
+    if not scatter.is_finite:
+        raise DataError("The squares of the columns overflow. Scale the data down.")
+    return cast(ScatterDiagonal, scatter)
 
 
 def scatter_flops(n_samples: int, n_features: int, nnz: int | None = None, small_integers: bool = False) -> float:
