@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
@@ -132,14 +133,14 @@ class CountingKernel(Kernel):
 
     def sample_width(self, data: Dataset) -> int:
         lengths = count_lengths(data)
-        return int(8 + _mean(lengths, lambda length: length / 8) + self._mean_features(lengths, data) / 2)
+        return int(8 + mean_over(lengths, lambda length: length / 8) + self._mean_features(lengths, data) / 2)
 
     def _mean_features(self, lengths: "Counter[int]", data: Dataset | None = None) -> float:
         """Mean number of features of a string; long strings have the same features many times."""
         most = np.inf
         if data is not None and data.in_memory and max(lengths, default=0) > _LONG:
             most = self._spellable(len(find_symbols(data.load())))
-        return _mean(lengths, lambda length: min(self._max_features(length), most))
+        return mean_over(lengths, lambda length: min(self._max_features(length), most))
 
 
 class PreparedCounts(PreparedKernel):
@@ -225,7 +226,8 @@ def _count_lengths(data: Dataset, weights: Any, progress: Any = None) -> "Counte
     return Counter(map(len, data.load()))
 
 
-def _mean(lengths: "Counter[int]", function: Any) -> float:
+def mean_over(lengths: "Counter[int]", function: Callable[[int], float]) -> float:
+    """Mean of a function of the length over all strings."""
     return float(sum(count * function(length) for length, count in lengths.items()) / max(1, sum(lengths.values())))
 
 

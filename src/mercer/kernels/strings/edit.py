@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from mercer.compat.optional import import_optional
 from mercer.data.dataset import Dataset
 from mercer.kernels.base import Kernel, PreparedKernel, check_positive
-from mercer.kernels.strings.counting import count_lengths
+from mercer.kernels.strings.counting import count_lengths, mean_over
 from mercer.kernels.strings.ngrams import check_same_type, check_strings
 from mercer.kernels.strings.subsequence import check_length
 from mercer.storable import storable
@@ -60,8 +60,7 @@ class EditDistance(Kernel):
         return PreparedEdits(self, strings, strings, shift)
 
     def entry_cost(self, data: Dataset) -> float:
-        lengths = count_lengths(data)
-        mean = sum(length * count for length, count in lengths.items()) / max(1, len(data))
+        mean = mean_over(count_lengths(data), float)
         return 15.0 + mean * (1 + mean / _WORD)
 
 

@@ -367,9 +367,7 @@ class NgramFeatureMap(FeatureMap):
             require_memory(COUNT_BYTES * nnz, "The n-gram counts of the strings")
         known = parts[0][0] if len(parts) == 1 else sparse.vstack([part[0] for part in parts], format="csr")
         squared_norms = np.concatenate([part[1] for part in parts])
-        if not np.isfinite(squared_norms).all():
-            row = int(np.flatnonzero(~np.isfinite(squared_norms))[0])
-            raise DataError(f"k(s, s) of string {row} overflows for {self.kernel!r}. Use a smaller length.", row=row)
+        check_norms(squared_norms, self.kernel)
         return known, squared_norms
 
     def get_feature_names_out(self) -> NDArray:
@@ -402,6 +400,12 @@ class NgramFeatureMap(FeatureMap):
         whole = known[0] if len(known) == 1 else sparse.csr_array(sparse.hstack(known, format="csr"))
         whole.resize((len(strings), self.n_features))
         return whole, squared_norms
+
+
+def check_norms(squared_norms: NDArray, kernel: "CountingKernel") -> None:
+    """Raise for strings whose k(s, s) overflows."""
+    if not np.isfinite(squared_norms).all():
+        raise DataError(f"k(s, s) of a string overflows for {kernel!r}. Use a smaller length.")
 
 
 def inverse_roots(squares: NDArray) -> NDArray:

@@ -33,6 +33,7 @@ from mercer.kernels.strings.counting import (
     check_normalize,
     count_lengths,
     find_symbols,
+    mean_over,
     normalize_tile,
 )
 from mercer.kernels.strings.ngrams import (
@@ -44,6 +45,7 @@ from mercer.kernels.strings.ngrams import (
     NgramFeatureMap,
     Strings,
     Vocabulary,
+    check_norms,
     check_same_type,
     check_strings,
     csr_from_triplets,
@@ -147,7 +149,7 @@ class Subsequence(CountingKernel):
 
     def entry_cost(self, data: Dataset) -> float:
         lengths = count_lengths(data)
-        mean = sum(length * count for length, count in lengths.items()) / max(1, len(data))
+        mean = mean_over(lengths, float)
         pair = self.length * (3.0 if mean <= _BY_PRODUCT else 6.0) * mean * mean  # also if one string decides the mean
         if _can_be_enumerated(self, lengths):
             return 5.0 + 0.2 * self._mean_features(lengths)
@@ -157,7 +159,7 @@ class Subsequence(CountingKernel):
     def sample_width(self, data: Dataset) -> int:
         """Codes of the characters, and features if there are any."""
         lengths = count_lengths(data)
-        width = 8 + sum(length * count for length, count in lengths.items()) / max(1, len(data))
+        width = 8 + mean_over(lengths, float)
         if _can_be_enumerated(self, lengths):
             return int(width + self._mean_features(lengths, data) / 2)
         complete = _complete_size(self, _alphabet(data.load())) if data.in_memory else None
@@ -201,8 +203,7 @@ class Subsequence(CountingKernel):
         check_length(self, self.length, strings, strings)
         with np.errstate(over="ignore", invalid="ignore"):
             squared_norms = self_sums(split_strings(encode_characters(strings)), self.decay, self.weights)
-        if not np.isfinite(squared_norms).all():
-            raise DataError(f"k(s, s) of a string overflows for {self!r}. Use a smaller length.")
+        check_norms(squared_norms, self)
         return squared_norms
 
     def diag(self, X: Any) -> NDArray:
@@ -319,8 +320,7 @@ class SubsequenceFeatureMap(NgramFeatureMap):
             nnz += found[-1].nnz
             require_memory(COUNT_BYTES * nnz, "The subsequence counts of the strings")
         squared_norms[by_pairs] = norms_by_pairs
-        if not np.isfinite(squared_norms).all():
-            raise DataError(f"k(s, s) of a string overflows for {kernel!r}. Use a smaller length.")
+        check_norms(squared_norms, kernel)
         return sparse.vstack(found, format="csr")[np.argsort(order)], squared_norms
 
 

@@ -22,7 +22,7 @@ from mercer.errors import DataError, ParameterError
 from mercer.kernels.base import Generator, Kernel, check_positive
 from mercer.kernels.dot import Cosine, Linear
 from mercer.storable import storable
-from mercer.text import counted, listed, short_repr
+from mercer.text import counted, joined, listed, short_repr
 
 _DAY = 86_400_000_000  # microseconds
 _CYCLES = ("year", "week", "day")
@@ -132,7 +132,7 @@ class ColumnKind(ABC):
             value = column.values[column.codes[row]] if isinstance(column, Categories) else column[row].item()
             text = (
                 f"{where} has {_PLURALS[found]}, such as {short_repr(value, 30)}, but {type(self).__name__} needs "
-                f"{' or '.join(_PLURALS[one] for one in self.accepts)}. {_REMEDIES[found]}"
+                f"{joined([_PLURALS[one] for one in self.accepts], 'or')}. {_REMEDIES[found]}"
             )
             raise DataError(text, source=table_name, row=row, column=str(name), value=value)
         if found == "numeric" and np.isinf(_numbers(column)).any():
