@@ -8,13 +8,17 @@ import pytest
 
 from attack import local
 from attack.editions import attacking, estimator, exists
+from attack.judge import Claims, Verdict, judge
 from attack.kernels import kernel_matrix
 from attack.landmark import share_seen
+from attack.precise import DD
 from attack.problems import Problem, try_problem
 from attack.tally import Tally
-from attack.truth import kernel_truth, linear_truth
+from attack.truth import kernel_truth, linear_truth, truth_of
 from mercer import KernelPCA
+from mercer.certificates.gap import certify_gaps
 from mercer.kernels import RBF
+from mercer.linalg.eigen import Eigenpairs
 
 ROWS = np.random.default_rng(0).normal(size=(40, 5)) * [5, 4, 3, 2, 1]
 
@@ -197,3 +201,14 @@ def test_the_table_names_what_is_wrong_so_that_it_can_be_run_alone():
     assert tally.failures == 1
     text = str(tally)
     assert "spoiled:0:7" in text and "1 problems with a violated one" in text and "half widths" in text
+
+
+def test_of_equal_eigenvalues_only_the_span_is_claimed():
+    """Two eigenvalues of zero, and vectors that are turned among those of them."""
+    turned = np.array([[0.8, -0.6], [0.6, 0.8], [0.0, 0.0]])
+    pairs = Eigenpairs(np.zeros(2), turned, np.zeros(2), np.zeros((3, 2)), norm=1.0, bound=1e-3)
+    claims = Claims.of_gaps(certify_gaps(pairs, tol=1e-6), 0)
+    assert claims.groups == [(0, 2)]
+    verdict = Verdict()
+    judge(truth_of(DD(-np.diag([0.0, 0.0, 1e-3]))), claims, turned, verdict)
+    assert verdict.statements["angle"] == 1 and not verdict.violations

@@ -265,8 +265,8 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
         Fraction, or number, of the rows of `fit` that are calibration rows.
     max_contamination : float, default=0.0
         Largest fraction of the rows of `fit` that are outliers, below 0.5. The model is fitted again without this
-        fraction of the training rows, those of largest score, until they do not change. Calibration rows that look like
-        outliers are left out, up to this fraction of them. See Notes for what is guaranteed.
+        fraction of the training rows, those of largest T²/k + Q/rest, until they do not change. Calibration rows that
+        look like outliers are left out, up to this fraction of them. See Notes for what is guaranteed.
     prefit : bool, default=False
         Whether `estimator` is fitted already, to other rows. Then all rows of `fit` are calibration rows.
     random_state : int, RandomState or None, default=None
@@ -435,7 +435,10 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
         return held_out, np.flatnonzero(calibration)
 
     def _fit_without_outliers(self, model: Any, training: Dataset, n_out: int) -> None:
-        """Fit again without the rows of largest score, until they do not change. Only the last fit warns."""
+        """Fit again without the rows of largest T²/k + Q/rest, until they do not change. Only the last fit warns.
+
+        Outliers that a component points to have a small Q, but a large T².
+        """
         if not n_out:
             self.estimator_ = clone(model).fit(training)
             return
@@ -444,7 +447,9 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
             warnings.simplefilter("ignore", MercerWarning)
             self.estimator_ = clone(model).fit(training)
             for _ in range(_REFITS):
-                before, order = kept, np.argsort(self._by_blocks(training, self._score), kind="stable")
+                score = Score.of(self.estimator_, "t2q")
+                score = score if not score.warnings() else self._score  # Q may be negative
+                before, order = kept, np.argsort(self._by_blocks(training, score), kind="stable")
                 kept = np.sort(order[: len(training) - n_out])
                 if np.array_equal(kept, before):
                     break
