@@ -797,6 +797,14 @@ class KernelPCA(Estimator):
         errors : ndarray of shape (n_samples,)
             Only if ``return_error=True``.
 
+        Notes
+        -----
+        Measured with an RBF kernel on 300 held-out digits with white noise, pixels from 0 to 1, against scikit-learn's
+        inverse transform with the ridge that was best on these digits. For models of 1,200 clean digits, the squared
+        error is 0.71 to 0.78 times as large with σ = 0.25 and 0.5, and 0.85 to 1.06 times with σ = 0.1 and 0.15. For
+        models of digits with the same noise, it is 0.90 to 0.98 times as large up to σ = 0.25, and 1.05 to 1.09 times
+        with σ = 0.5 (benchmarks/readings/denoising_grid.md). Nothing follows for noise that is not white.
+
         Examples
         --------
         >>> import numpy as np
