@@ -32,6 +32,7 @@ from mercer.numerics.blocking import BLOCK_ROWS
 from mercer.text import counted, listed, shorten
 
 COPIES = 3  # of a partition in the memory of a worker: as it comes, as numbers, and what is made of them
+IDLE_BYTES = 1 << 28  # that a worker takes before it has read anything
 PERSIST_FRACTION = 0.25  # of the memory of all workers that persisted partitions may take
 _WHOLE_ROWS = 1 << 27  # bytes of a chunk after columns that were in several chunks have been joined
 _NUMBERS = "fiub"

@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.cluster.dask_dataset import DaskDataset
+from mercer.cluster.dask_dataset import IDLE_BYTES, DaskDataset
 from mercer.kernels.base import Kernel, PreparedKernel
 from mercer.linalg.gram import RecomputedGram
 from mercer.linalg.tiles import multiply_strip, squares_chain, tile_side
 from mercer.numerics.blocking import slices
 
 _TASK_ROWS = 1024  # there is about one task for so many rows
-_COPIES = 3  # of the prepared samples in a worker while they arrive: the message, its bytes, the arrays
+_COPIES = 3  # of samples and factors in a worker while they arrive: the message, its bytes, the arrays
+_COLUMNS = 32  # of factors
 _TASK_BYTES = 50_000_000  # of tiles, and what the allocator keeps
 
 
@@ -45,8 +46,9 @@ class DistributedGram(RecomputedGram):
         weights: NDArray | None = None,
     ) -> None:
         super().__init__(kernel, X, n_threads, progress, weights=weights)
-        sample_bytes = data.nbytes + self.prepared.nbytes
-        data.check_worker_memory(_COPIES * sample_bytes + _TASK_BYTES, f"A kernel matrix of {self.n:,} samples")
+        sent = data.nbytes + self.prepared.nbytes + 8 * self.n * _COLUMNS
+        needed = _COPIES * sent + _TASK_BYTES + IDLE_BYTES
+        data.check_worker_memory(needed, f"A kernel matrix of {self.n:,} samples")
         n_ranges = max(1, isqrt(2 * self.n // _TASK_ROWS))
         self._pairs = list(combinations_with_replacement(slices(self.n, -(-self.n // n_ranges)), 2))
         self._n_levels = (len(self._pairs) - 1).bit_length()  # of the tree in which workers add results

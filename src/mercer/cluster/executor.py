@@ -10,7 +10,6 @@ from asyncio import run_coroutine_threadsafe
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from queue import Empty, SimpleQueue
 from typing import Any
 
 import cloudpickle
@@ -157,7 +156,8 @@ class Executor:
             (result,) = self.gather([root])
         else:
             with self._started([root, *tasks]) as (future, *leaves):
-                for n_done, leaf in enumerate(self._as_completed(leaves), 1):
+                for n_done, leaf in enumerate(leaves, 1):
+                    self._wait(leaf)
                     if leaf.status in ("error", "cancelled"):
                         break  # so does the root, which reports it
                     leaf.release()  # what still needs it keeps it
@@ -211,44 +211,31 @@ class Executor:
         with self._connected(), _large_graphs():
             return list(self.client.compute(list(tasks), optimize_graph=False))
 
-    def _as_completed(self, futures: Sequence[Any]) -> Iterator[Any]:
-        """Each future when it is done or has failed."""
-        done: SimpleQueue[Any] = SimpleQueue()
-        for future in futures:
-            future.add_done_callback(done.put)
-        for _ in futures:
-            yield self._next(done)
-
     def _fetch(self, futures: Sequence[Any]) -> list[Any]:
         """Results of futures, in this process. Those whose worker dies meanwhile are computed again."""
-        for future in self._as_completed(futures):  # to give up gathering before would leave asyncio's errors on stderr
+        for future in futures:  # an unfinished one that is released while it is gathered leaves errors on stderr
+            self._wait(future)
             if future.status in ("error", "cancelled"):
                 break
-        gathering = self.client.gather(list(futures), asynchronous=True)
-        done: SimpleQueue[Any] = SimpleQueue()
         with self._connected(futures):
+            gathering = self.client.gather(list(futures), asynchronous=True)
+            answer = run_coroutine_threadsafe(gathering, self.client.loop.asyncio_loop)
             try:
-                answer = run_coroutine_threadsafe(gathering, self.client.loop.asyncio_loop)
-            except RuntimeError:  # a closed client has closed its loop
-                gathering.close()
-                raise ClusterError(_scheduler_lost(self.client)) from None
-            try:
-                answer.add_done_callback(done.put)
-                self._next(done)
+                self._wait(answer)
                 return list(answer.result())
             finally:
                 answer.cancel()  # if we stop waiting; nothing happens to a result
 
-    def _next(self, done: "SimpleQueue[Any]") -> Any:
-        """The next entry; an error if the scheduler is lost, or no worker has been able to work for a minute."""
+    def _wait(self, future: Any) -> None:
+        """Until a future is done. Raise if the scheduler is lost, or no worker has been able to work for a minute."""
         n_idle = 0
         while True:
-            try:
-                return done.get(timeout=POLL)
-            except Empty:
-                pass
             with self._connected():
-                workers = self._workers()
+                try:
+                    future.exception(timeout=POLL)
+                    return
+                except TimeoutError:
+                    workers = self._workers()
             n_idle = 0 if any(map(_can_work, workers.values())) else n_idle + 1
             if n_idle >= PATIENCE:
                 state = "paused for lack of memory" if workers else "gone, and none has come back"

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.budget import format_bytes
-from mercer.cluster.dask_dataset import COPIES, DaskDataset
+from mercer.cluster.dask_dataset import COPIES, IDLE_BYTES, DaskDataset
 from mercer.cluster.executor import Executor, Sealed, active_client
 from mercer.data.dataset import ArrayDataset, Dataset, Kind, Source
 from mercer.data.reading import changed
@@ -20,7 +20,6 @@ from mercer.errors import ClusterError, DataError, MemoryLimitError, ParameterEr
 from mercer.text import printable
 
 PARTITION_BYTES = 64_000_000  # of rows in memory: worth a task, and few enough for a small worker
-IDLE_BYTES = 1 << 28  # that a worker takes before it has read anything
 RowGroup = tuple[int, int]  # number of its file, and its number there
 
 
