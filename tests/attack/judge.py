@@ -82,13 +82,11 @@ class Claims:
     def of(cls, certificate, values, exponent, singular=False):
         """Of a Certificate."""
         c = certificate
-        joined = {i for start, stop in c.clusters for i in range(start, stop)}
-        groups = sorted([*c.clusters, *((i, i + 1) for i in range(c.n_components) if i not in joined)])
         numbers = (values, c.lower, c.upper, c.residuals + c.noise, c.bound_beyond, c.rounding)
         with np.errstate(over="ignore", under="ignore"):
             values, lower, upper, residuals, beyond, rounding = (np.ldexp(x, exponent) for x in numbers)
         scalars = float(beyond), c.n_complete, float(rounding), singular
-        return cls(values, lower, upper, c.angles, groups, residuals, *scalars)
+        return cls(values, lower, upper, c.angles, spans(c), residuals, *scalars)
 
     @classmethod
     def of_gaps(cls, certificate, exponent):
@@ -101,12 +99,18 @@ class Claims:
         numbers = (-c.values, -c.upper, -least, c.residuals + c.rounding, -next_least, c.rounding)
         values, lower, upper, residuals, beyond, rounding = (np.ldexp(x, exponent) for x in numbers)
         values = np.clip(values, lower, upper)  # what is below zero by rounding is not reported one by one
-        groups = [(i, i + 1) for i in range(c.n_components)]
-        return cls(values, lower, upper, c.angles, groups, residuals, float(beyond), c.n_complete, float(rounding))
+        return cls(values, lower, upper, c.angles, spans(c), residuals, float(beyond), c.n_complete, float(rounding))
 
     def finite(self):
         numbers = (self.values, self.lower, self.upper, self.angles, self.residuals, self.beyond)
         return not any(np.isnan(x).any() for x in numbers)
+
+
+def spans(certificate):
+    """Runs of components of which an angle is claimed: of clusters together, of others one by one."""
+    clusters = getattr(certificate, "clusters", ())  # the gaps of the first edition have none
+    joined = {i for start, stop in clusters for i in range(start, stop)}
+    return sorted([*clusters, *((i, i + 1) for i in range(certificate.n_components) if i not in joined)])
 
 
 def judge(truth, claims, vectors, verdict, single=False):

@@ -224,6 +224,19 @@ def test_the_model_is_fitted_again_without_outliers():
     assert along[0] > 0.95 and along[1] < 0.9
 
 
+@pytest.mark.parametrize("statistic", ["reconstruction", "t2", "t2q"])
+def test_outliers_that_a_component_points_to_are_left_out_of_the_model(statistic):
+    """They have a small Q as long as the model was fitted to them."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4)) * [3, 2, 1, 1]
+    X[:6] += [0, 0, 25, 25]
+    detector = NoveltyDetector(PCA(2), statistic=statistic, max_contamination=0.05, calibration=0.4).fit(X)
+    leading = np.abs(detector.estimator_.components_[:, 2:])
+    assert leading.max() < 0.3  # 1 is the direction of the outliers
+    found = detector.predict(np.array([[0.0, 0, 25, 25]]) + rng.normal(size=(20, 4)))
+    assert (found == -1).all() or statistic == "t2"  # which does not look outside of the components
+
+
 def test_only_the_last_of_several_fits_warns():
     X = np.random.default_rng(0).normal(size=(400, 4)) * [1, 1, 1, 1e4]
     with warnings.catch_warnings(record=True) as found:
