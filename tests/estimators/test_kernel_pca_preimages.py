@@ -236,7 +236,7 @@ def test_what_was_learned_stays_in_memory_and_goes_into_no_copy(method):
     assert np.array_equal(model.inverse_transform(scores), found) and model._preimages() is known
     assert len(pickle.dumps(model)) <= size
     for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):  # noqa: S301, our own
-        assert not hasattr(other, "_known_preimages")
+        assert not other._remembered
         assert_allclose(other.inverse_transform(scores), found, atol=1e-9)
     other = fitted(6, rows=X + 1, preimage=method)
     assert np.array_equal(model.fit(X + 1).inverse_transform(scores), other.inverse_transform(scores))
