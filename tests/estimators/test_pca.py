@@ -181,6 +181,17 @@ def test_other_numbers_are_fitted_like_float64(dtype):
         assert_allclose(model.transform(data), decomposition.PCA(2).fit_transform(X.astype(float)), atol=1e-3)
 
 
+@pytest.mark.parametrize("kind", ["array", "file", "sparse"])
+def test_wide_noise_is_complete_from_memory_and_files(tmp_path, kind):
+    """Its eigenvalues are close to each other: passes over the rows would leave it incomplete."""
+    X = np.random.default_rng(0).integers(0, 3, size=(550, 7000)).astype(np.int8)
+    np.save(tmp_path / "X.npy", X)
+    model = PCA(20).fit({"array": X, "file": tmp_path / "X.npy", "sparse": sparse.csr_array(X)}[kind])
+    assert model.plan_.route == "gram" and model.certificate_.certified and model.certificate_.n_complete == 20
+    Y = X - X.mean(axis=0)
+    assert_allclose(model.explained_variance_, np.linalg.eigvalsh(Y @ Y.T)[:-21:-1] / 549, rtol=1e-10)
+
+
 def test_wide_integers_use_the_exact_gram_matrix():
     X = np.random.default_rng(0).integers(0, 3, size=(60, 9000)).astype(np.int8)
     model = PCA(3).fit(X)

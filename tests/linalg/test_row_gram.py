@@ -23,6 +23,7 @@ CASES = {
     "int16": (rng.integers(-30000, 30000, (20, 1500)).astype(np.int16), None),
     "sparse": (SPARSE, None),
     "sparse with weights": (SPARSE, WEIGHTS),
+    "sparse without zeros": (sparse.csr_array(ROWS), WEIGHTS),
     "sparse with large weights": (SPARSE, 1e7 * WEIGHTS),
 }
 
