@@ -516,3 +516,14 @@ def test_matrices_that_stay_in_the_cache_are_certified(n):
 def test_columns_whose_squares_overflow_are_not_standardized():
     with pytest.raises(DataError, match="squares of the columns overflow"):
         KernelPCA(2, kernel="rbf", standardize=True).fit(1e200 * X)
+
+
+@pytest.mark.filterwarnings("error")
+def test_rows_of_weight_zero_in_files_are_left_out(tmp_path):
+    """Files are read after the weights are known; scores of rows that are left out are those of new rows."""
+    X, weights = np.random.default_rng(0).normal(size=(600, 3)), np.arange(600) % 3.0
+    np.save(tmp_path / "X.npy", X)
+    model, expected = KernelPCA(2, kernel="rbf"), KernelPCA(2, kernel="rbf")
+    scores = model.fit_transform(tmp_path / "X.npy", sample_weight=weights)
+    np.testing.assert_allclose(scores, expected.fit_transform(X, sample_weight=weights), atol=1e-8)
+    np.testing.assert_array_equal(model.X_fit_, X[weights > 0])

@@ -77,7 +77,7 @@ def connect(address: str) -> Iterator[None]:
     with ExitStack() as stack:
         stack.enter_context(_silenced())
         try:
-            distributed.comm.get_address_host_port(address)  # a client that fails later is never closed
+            distributed.comm.get_address_host_port(address)  # first: a client with a wrong address is never closed
             stack.enter_context(distributed.Client(address))
         except ValueError as error:
             raise ParameterError(

@@ -357,7 +357,7 @@ def _map_local(data: Dataset, own: None, func: Callable, args: tuple, size: int)
 
 def _measure(partition: Any, reader: Any) -> tuple[int, int]:
     """Samples of a partition, and bytes of those; for sparse vectors their stored entries."""
-    partition = partition if hasattr(partition, "shape") else list(partition)
+    partition = partition if hasattr(partition, "shape") else list(partition)  # of a bag: it may be an iterator
     n_samples = partition.shape[0] if hasattr(partition, "shape") else len(partition)
     if not n_samples or reader.kind == "vectors":
         return int(n_samples), int(getattr(partition, "nnz", 0)) if n_samples else 0

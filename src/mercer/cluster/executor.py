@@ -24,7 +24,7 @@ from mercer.text import listed
 
 POLL = 2.0  # seconds between looks at the scheduler and its workers, while no result arrives
 PATIENCE = 30  # looks in a row without a worker that can work, after which none is expected
-LARGE_GRAPH = "1 GiB"  # below this, Dask does not warn of what a task carries: it is shared on purpose
+LARGE_GRAPH = "1 GiB"  # of arguments from which Dask warns: ours are shared on purpose
 _LOST = ("CommClosedError", "CancelledError", "FuturesCancelledError", "FutureCancelledError")
 
 

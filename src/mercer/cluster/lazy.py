@@ -38,7 +38,7 @@ def lazy_transform(model: Any, X: Any, method: str = "transform", **options: Any
         As many rows as X, in the same chunks; of unknown length if X is a frame or a bag.
     """
     check_is_fitted(model)
-    check_output_config(model)
+    _check_output_config(model)
     if given := [name for name, value in options.items() if name in ("n_imputations", "return_std") and value]:
         raise ParameterError(given[0], options[given[0]], "left out for a Dask collection")
     is_scores = method == "inverse_transform"
@@ -63,14 +63,14 @@ def lazy_transform(model: Any, X: Any, method: str = "transform", **options: Any
 
 def lazy_fit_transform(model: Any, X: Any, scores: NDArray | None) -> Any:
     """The training scores of a Dask collection, after a fit that may have computed them already."""
-    check_output_config(model)
+    _check_output_config(model)
     if scores is None:
         return lazy_transform(model, X)
     known = hasattr(X, "chunks") and not np.isnan(X.chunks[0]).any()
     return da.from_array(scores, chunks=(X.chunks[0] if known else len(scores), -1))  # type: ignore[no-untyped-call]
 
 
-def check_output_config(model: Any) -> None:
+def _check_output_config(model: Any) -> None:
     """Raise if scores were requested as a frame: scikit-learn would compute all of them for it."""
     requested = getattr(model, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
     if requested != "default":
