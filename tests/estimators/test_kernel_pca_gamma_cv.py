@@ -136,6 +136,8 @@ def test_few_different_rows_are_an_error_and_the_limits_of_the_choice_a_stored_w
     few = np.repeat(knot(3), 4, axis=0)
     with pytest.raises(DataError, match=r"5 different rows, and X has 3\. Try gamma='median'\."):
         KernelPCA(1, kernel="rbf", gamma="cv").fit(few)
+    with pytest.raises(DataError, match=r"and X has 1\.$"):  # of which there is no median distance
+        KernelPCA(1, kernel="rbf", gamma="cv").fit(np.ones((9, 2)))
     noise = np.random.default_rng(0).standard_normal((80, 5))
     with pytest.warns(MercerWarning, match="is the smallest that was compared"):
         model = KernelPCA(4, kernel="rbf", gamma="cv").fit(noise)

@@ -269,7 +269,7 @@ def _compare(
     samples, groups = distances.samples, group_duplicates(distances.samples)
     n_different = len(np.unique(groups))
     if n_different < cv:
-        remedies = [remedy] if remedy else [Remedy("cv", n_different)] if n_different > 1 else []
+        remedies = [remedy or Remedy("cv", n_different)] if n_different > 1 else []
         text = f"Cross-validation with {cv} folds needs at least {cv} different rows, and X has {n_different:,}."
         raise DataError(text, remedies=remedies)
     if distances.kind == "vectors":
