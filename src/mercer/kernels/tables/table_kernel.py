@@ -343,25 +343,19 @@ class PreparedTable(PreparedKernel):
         """Errors of the blocks, of their samples and factors, and of the sum."""
         bound = self._shift_error
         for one, block in self._blocks:
-            size = block.factor * one.largest_entry
-            bound += block.factor * one.entry_error() + rounding_bound(len(self.right) + 2) * size
-            bound += rounding_bound(block.n_roundings_entry) * (size + self._excess(one, block))
+            sizes = [part.max(initial=0.0) + block.smallest_square for part in (one.left_magnitudes, one.magnitudes)]
+            n_roundings = block.n_roundings_entry + len(self.right) + 2
+            bound += block.factor * (one.entry_error() + rounding_bound(n_roundings) * float(np.sqrt(sizes).prod()))
         return bound
-
-    @staticmethod
-    def _excess(one: PreparedKernel, block: ColumnBlock) -> float:
-        """√((l + s)(r + s)) − √(lr), with the smallest square s, of the largest squares l and r of both sides."""
-        left, right, s = one.left_magnitudes.max(initial=0.0), one.magnitudes.max(initial=0.0), block.smallest_square
-        return float(np.sqrt((left + s) * (right + s)) - np.sqrt(left * right)) if s else 0.0
 
     def matrix_error(self, weights: NDArray, row_sums: NDArray | None = None, products: NDArray | None = None) -> float:
         """The same, summed. Row sums of a single block are not known."""
         bound = self._shift_error * float(weights.sum())
         for one, block in self._blocks:
             there = weights if block.missing is None else np.where(block.missing, 0.0, weights)
-            size = float(weights @ block.scaled(one.magnitudes))
-            bound += block.factor * one.matrix_error(there) + rounding_bound(len(self.right) + 2) * size
-            bound += rounding_bound(block.n_roundings_entry) * (size + block.smallest_square * float(weights.sum()))
+            size = float(weights @ (block.scaled(one.magnitudes) + block.smallest_square))
+            n_roundings = block.n_roundings_entry + len(self.right) + 2
+            bound += block.factor * one.matrix_error(there) + rounding_bound(n_roundings) * size
         return bound
 
 
