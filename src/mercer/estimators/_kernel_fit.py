@@ -416,8 +416,9 @@ def fit_warnings(
     model: Any, A: Centered, kernel: Kernel, X: Any, pairs: Eigenpairs, certificate: ResidualCertificate
 ) -> list[MercerWarning]:
     """What the user should know about the spectrum and the scale of the data."""
+    indefinite = is_indefinite(pairs, A)
     if not (pairs.values > 0).any():
-        return [without_structure(kernel, A.n, pairs.lowest if is_indefinite(pairs, A) else 0.0)]
+        return [without_structure(kernel, A.n, pairs.lowest if indefinite else 0.0)]
     of_scale, replaces = list[MercerWarning](), False
     if kernel.decreasing and A.n >= FEW_SAMPLES:
         own, row_sum = kernel.max_value or float(np.max(A.gram.diag())) + A.gram.shift, np.inf
@@ -427,7 +428,6 @@ def fit_warnings(
         of_scale, replaces = scale_warnings(model, kernel, X, A.n, row_sum, A.trace / A.total_weight / own)
     if replaces:
         return of_scale
-    indefinite = is_indefinite(pairs, A)
     if A.n >= FEW_SAMPLES and not indefinite and float(pairs.values[0]) * (A.n - 1) < _FLAT * A.trace:
         text = "All eigenvalues are nearly equal: no direction stands out, so the components are not meaningful."
         return [MercerWarning(text, "meaningless", _scale_remedies(model, kernel))]

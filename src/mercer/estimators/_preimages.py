@@ -578,9 +578,7 @@ class Preimages:
         return int(np.any(np.abs(Y) > most, axis=1).sum())
 
 
-def find_preimages(
-    model: Any, preimages: Preimages, Y: NDArray, return_error: bool, rows: Any = None, progress: Any = None
-) -> Any:
+def find_preimages(model: Any, preimages: Preimages, Y: NDArray, return_error: bool, rows: Any = None) -> Any:
     """Samples for scores, as the model returns them; of given rows, without their noise."""
     method = "auto" if model.preimage is None else model.preimage
     if method not in METHODS:  # set since the fit
