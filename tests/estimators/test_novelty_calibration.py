@@ -275,7 +275,32 @@ def test_scores_of_any_size_have_outliers():
         beyond, unexpected = find_outliers(size * scores)
         assert unexpected and np.array_equal(np.flatnonzero(beyond), [0, 1, 2])
     equal = -1e-3 * (1 + 1e-13 * np.random.default_rng(0).normal(size=200))
-    assert not find_outliers(equal)[0].any() and not find_outliers(-equal, logarithmic=True)[0].any()
+    assert not find_outliers(equal)[0].any() and not find_outliers(np.log(-equal))[0].any()
+
+
+@pytest.mark.parametrize("d", [2, 5, 20])
+def test_outliers_are_reported_where_far_rows_have_equal_scores(d):
+    """A kernel of the distance gives all far rows the largest score, which no logarithm sets apart."""
+    for seed in range(3):
+        table = np.random.default_rng(seed).normal(size=(400, d))
+        table[:80] *= 20
+        with pytest.warns(MercerWarning, match="calibration rows look like outliers"):
+            detector = NoveltyDetector(random_state=0).fit(table)
+        assert (detector.predict(table[:80]) == 1).mean() > 0.8
+        assert set(detector.calibration_outliers_) <= set(range(80))
+        robust = NoveltyDetector(max_contamination=0.25, random_state=0).fit(table)
+        assert (robust.predict(table[:80]) == -1).mean() > 0.9
+        assert (robust.predict(table[80:]) == -1).mean() <= robust.false_alarm_bound_
+
+
+def test_rows_of_a_normal_distribution_are_rarely_reported_by_a_kernel_of_the_distance():
+    n_warned = 0
+    for seed in range(20):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always", MercerWarning)
+            NoveltyDetector(random_state=0).fit(np.random.default_rng(seed).normal(size=(400, 5)))
+        n_warned += any("look like outliers" in str(one.message) for one in found)
+    assert n_warned <= 2
 
 
 # ---------------------------------------------------------------------- levels

@@ -31,6 +31,7 @@ from mercer.data.validation import as_dataset
 from mercer.errors import DataError, MercerWarning, ParameterError, Remedy, warn, warn_each
 from mercer.estimators._base import fit_method
 from mercer.estimators.kernel_pca import KernelPCA
+from mercer.kernels.distance import EuclideanKernel, Laplacian
 from mercer.kernels.dot import as_dense
 from mercer.linalg.neighbors import Points
 from mercer.numerics.random_state import as_generator
@@ -46,6 +47,7 @@ _REFITS = 5  # until the rows that are left out do not change
 _FENCE, _FAR_FENCE = 1.5, 3.0  # interquartile ranges above the third quartile (Tukey)
 _BEYOND_FENCE = 0.0035  # of a normal distribution
 _UNEXPECTED = 0.05  # probability of as many rows beyond the fence that is worth a warning
+_FAR, _NEAR_CEILING = 1e100, 1e-6  # a coordinate of a far row; relative distance from its score that does not count
 _EQUAL = 1e-9  # relative range of k(x, x) that is called constant
 
 
@@ -150,6 +152,30 @@ class Score:
             text = f"k(x, x) of the training rows is between {own.min():.3g} and {own.max():.3g}, {growing}"
         return [MercerWarning(text, "caution", [Remedy("statistic", "reconstruction")])]
 
+    def find_outliers(self, scores: NDArray, alpha: float) -> tuple[NDArray, bool]:
+        """Which calibration scores look like outliers, and whether they are more, or farther, than expected.
+
+        Logarithms of T² and Q are about symmetric. Kernels of the distance have the same score, the largest, for all
+        rows far from the training rows, where the logarithm passes no fence. The logit passes it, but so do some
+        inliers: it counts only if it finds as many outliers as leave no row to be called novel.
+        """
+        if self.statistic == "projection":
+            return find_outliers(scores)
+        logarithms, ceiling = np.log(np.maximum(scores, TINY)), self._score_far_away()
+        if ceiling is not None:
+            below = np.maximum(ceiling - scores, _NEAR_CEILING * ceiling)
+            beyond, _ = find_outliers(logarithms - np.log(below))
+            if beyond.mean() >= alpha:
+                return beyond, True
+        return find_outliers(logarithms)
+
+    def _score_far_away(self) -> float | None:
+        """The score of rows that resemble no training row; None for kernels that are not functions of the distance."""
+        expansion = self.model.expansion()
+        if expansion is None or not isinstance(expansion.kernel, (EuclideanKernel, Laplacian)):
+            return None
+        return float(self(np.full((1, expansion.samples.shape[1]), _FAR))[0])
+
     @property
     def _is_indefinite(self) -> bool:
         ratio = getattr(self.model, "explained_variance_ratio_", None)
@@ -191,14 +217,13 @@ def most_left_out(n: int, max_contamination: float) -> int:
     return min(int(max_contamination * n * (1 + _TIE)), n - 1)
 
 
-def find_outliers(scores: NDArray, *, logarithmic: bool = False) -> tuple[NDArray, bool]:
-    """Which scores are above Tukey's fence, and whether they are more, or farther, than a normal distribution has."""
+def find_outliers(values: NDArray) -> tuple[NDArray, bool]:
+    """Which values are above Tukey's fence, and whether they are more, or farther, than a normal distribution has."""
     from scipy.stats import binom
 
-    values = np.log(np.maximum(scores, TINY)) if logarithmic else scores
     low, high = np.percentile(values, [25, 75])
-    negligible = _TIE * (1.0 if logarithmic else float(np.abs(values).max()))
-    if not np.isfinite(high - low) or high - low <= negligible:  # most scores are equal, or zero
+    negligible = _TIE * float(np.abs(values).max())
+    if not np.isfinite(high - low) or high - low <= negligible:  # most values are equal, or zero
         return np.zeros(len(values), dtype=bool), False
     beyond = values > high + _FENCE * (high - low)
     far = (values > high + _FAR_FENCE * (high - low)).any()
@@ -390,7 +415,7 @@ class NoveltyDetector(OutlierMixin, BaseEstimator):
         score = self._score
         scores = self._by_blocks(data, score)
         scores = with_rounding(scores, self._by_blocks(data, score.rounding))  # a row has one p-value in every batch
-        beyond, are_unexpected = find_outliers(scores, logarithmic=self._statistic != "projection")
+        beyond, are_unexpected = score.find_outliers(scores, self.alpha)
         self.calibration_outliers_ = indices[beyond]
         self._most_left_out = most_left_out(len(scores), self.max_contamination)
         self.n_left_out_ = min(int(beyond.sum()), self._most_left_out)
