@@ -350,6 +350,8 @@ class CsvReader(TableReader):
 
     def _quoted_fields(self, data: bytes) -> tuple[NDArray, NDArray]:
         """Where quoted fields start and stop: behind the end of `data` if it is not closed."""
+        if b'"' not in data:
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
         n_quotes = data.count(b'"')
         needed = _TIMES_RECORD * len(data) + _QUOTE_BYTES * n_quotes
         check_memory(f"a record of {self.name} with {n_quotes:,} quotes", needed, self.memory)
