@@ -32,8 +32,8 @@ class Edition:
     """The names of one edition: `old` are the public names of `mercer`, `new` those of `mercer.estimators`."""
 
     HOMES = {  # noqa: RUF012
-        "old": {"estimators": "mercer", "kernels": "mercer.kernels", "data": "mercer"},
-        "new": {"estimators": "mercer.estimators", "kernels": "mercer.kernels", "data": "mercer.data"},
+        "old": {"estimators": "mercer", "strings": "mercer.kernels", "data": "mercer"},
+        "new": {"estimators": "mercer.estimators", "strings": "mercer.kernels.strings", "data": "mercer.data"},
     }
 
     def __init__(self, name):
