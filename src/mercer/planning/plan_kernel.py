@@ -27,6 +27,7 @@ FIRST_COMPONENTS = 10  # that are computed first for a fraction of the variance
 _CACHED_SAMPLES = 2000  # up to which the matrix stays in the cache of one core
 _CHEAP_ENTRY, _DEAR_ENTRY = 5.0, 20.0  # nanoseconds: recomputed at the cost of reading; stored at any size that fits
 _STORED_SAMPLES = 12_000
+_DENSE_SPARSE_FEATURES = 1500  # up to which LAPACK is as fast as passes that may not prove that nothing was missed
 _MOST_FEATURES, _MOST_SPARSE_FEATURES = 5000, 2000  # side of a matrix of features
 _BUFFERS = 14_000_000  # bytes that the allocator keeps
 _RECOMPUTED_BLOCK = 12  # columns of a pass that evaluates entries, which cost as much as ten columns
@@ -252,11 +253,10 @@ def _requested_dense(s: KernelSizes, budget: Budget) -> Plan | None:
 def _feature_side(s: KernelSizes, budget: Budget) -> Plan | None:
     """LAPACK on the D x D side: D is small, or so many components are wanted that nothing else pays."""
     features, k = s.features, s.wanted
-    if (
-        features is None
-        or not features.narrow
-        or not (10 * k > features.n_features or features.n_features <= SMALL_SAMPLES)
-    ):
+    if features is None or not features.narrow:
+        return None
+    few = _DENSE_SPARSE_FEATURES if features.sparse else SMALL_SAMPLES
+    if 10 * k <= features.n_features and features.n_features > few:
         return None
     from mercer.linalg.feature_gram import FeatureSolver
 
