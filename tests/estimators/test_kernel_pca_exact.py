@@ -450,8 +450,8 @@ def test_an_indefinite_matrix_is_reported(solver, n):
         (dict(kernel=lambda x, y: complex(x @ y)), X, "which is not a real number"),
         (dict(kernel=Blockwise(lambda A, B: A @ B.T)), (X * 1e30).astype(np.float32), r"Try X.astype\(np.float64\)"),
         (dict(kernel="sigmoid", gamma=2.0, n_components=80), X, "Use similarities, not distances"),
-        (dict(kernel="precomputed"), np.where(HOLED, np.nan, X @ X.T), "index 5, column 7. Compute the kernel of this"),
-        (dict(kernel="precomputed"), sparse.csr_array(np.where(HOLED, np.nan, X @ X.T)), "Compute the kernel of this"),
+        (dict(kernel="precomputed"), np.where(HOLED, np.nan, X @ X.T), "index 5, column 7. Compute the entry of this"),
+        (dict(kernel="precomputed"), sparse.csr_array(np.where(HOLED, np.nan, X @ X.T)), "Compute the entry of this"),
         (dict(kernel="precomputed"), np.where(HOLED, np.inf, X @ X.T), "contains infinity"),
         (dict(kernel="precomputed"), aslinearoperator(np.where(HOLED, np.nan, X @ X.T)), "Check its matvec"),
         (dict(kernel="poly", degree=5, gamma=1.0), X * 1e100, "overflows"),
@@ -513,9 +513,10 @@ def test_matrices_that_stay_in_the_cache_are_certified(n):
 
 
 @pytest.mark.filterwarnings("error")
-def test_columns_whose_squares_overflow_are_not_standardized():
-    with pytest.raises(DataError, match="squares of the columns overflow"):
-        KernelPCA(2, kernel="rbf", standardize=True).fit(1e200 * X)
+@pytest.mark.parametrize(("factor", "what"), [(1e200, "overflow"), (1e-160, "underflow"), (1e-300, "underflow")])
+def test_columns_whose_squares_over_or_underflow_are_not_standardized(factor, what):
+    with pytest.raises(DataError, match=f"squares of the columns {what}"):
+        KernelPCA(2, kernel="rbf", standardize=True).fit(factor * X)
 
 
 @pytest.mark.filterwarnings("error")

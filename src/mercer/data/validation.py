@@ -310,7 +310,7 @@ def raise_nonfinite(data: Dataset) -> None:
     if found.n_found:
         what = "NaN" if np.isnan(found.value) else "infinity or a value too large for float64"
         name = data.source.name
-        remedy = "Compute the kernel of this pair of samples." if data.kind == "precomputed" else ACCEPTS_MISSING
+        remedy = "Compute the entry of this pair of samples." if data.kind == "precomputed" else ACCEPTS_MISSING
         raise _nonfinite_error(f"Input {name} contains {what}", found, _feature(data, found.column), name, remedy)
 
 

@@ -29,12 +29,12 @@ from mercer.linalg.scatter import (
     ScatterDiagonal,
     ScatterMatrix,
     accumulate,
+    column_ranges,
     deviation_errors,
     energy_along,
 )
 from mercer.linalg.scatter_operator import ScatterOperator
 from mercer.linalg.scatter_qr import ScatterQR
-from mercer.numerics.blocking import block_rows
 from mercer.numerics.products import is_small_integer, matmul
 from mercer.numerics.rounding import SHORT, UNIT, chain, column_norms, gamma, norm, power_of_two
 from mercer.numerics.threads import blas_threads, working
@@ -457,27 +457,13 @@ def accumulate_rows(problem: LinearProblem, make: Any, progress: Any) -> tuple[L
 
 def rescaled(problem: LinearProblem) -> LinearProblem:
     """The problem with rows divided by powers of two near their largest distance from the first row."""
-    low, high, first = problem.data.reduce(_column_ranges, combine=_wider)
+    low, high, first = column_ranges(problem.data)
     peaks = np.maximum(high - first, first - low)
     if not (peaks.any() and np.isfinite(peaks).all()):
         peaks = np.maximum(np.abs(low), np.abs(high))
     heaviest = 1.0 if problem.weights is None else float(np.sqrt(problem.weights.max()))
     units = power_of_two((peaks if problem.standardize else np.full_like(peaks, peaks.max())) * heaviest)
     return problem._replace(data=scaled(problem.data, units, np.float64), units=units)
-
-
-def _column_ranges(data: Dataset, weights: Any, progress: Any = None) -> tuple:
-    """Smallest and largest value of each column, and the first row (zero for sparse rows)."""
-    low, high, first = np.full(data.shape[1], np.inf), np.full(data.shape[1], -np.inf), None
-    for block in data.blocks(block_rows(data.shape[1])):
-        dense = (block.toarray() if sparse.issparse(block) else block).astype(np.float64, copy=False)
-        first = (0 * dense[0] if data.is_sparse else dense[0]) if first is None else first
-        low, high = np.minimum(low, dense.min(axis=0)), np.maximum(high, dense.max(axis=0))
-    return low, high, first
-
-
-def _wider(left: tuple, right: tuple) -> tuple:
-    return np.minimum(left[0], right[0]), np.maximum(left[1], right[1]), left[2]
 
 
 # ---------------------------------------------------------------------- from matrices to axes

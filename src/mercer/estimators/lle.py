@@ -18,6 +18,7 @@ from mercer.certificates.gap import GapCertificate, PlacementCertificate
 from mercer.compat.sklearn_private import Interval, NotConvergedWarning, StrOptions, validate_params
 from mercer.contract import Eigenspectrum, TrainingSet
 from mercer.data.dataset import ArrayDataset, Dataset, Kind, scaled
+from mercer.data.validation import is_finite, raise_nonfinite
 from mercer.errors import DataError, MercerWarning, ParameterError, Remedy, warn, warn_each
 from mercer.estimators._base import COMMON_ATTRIBUTES, COMMON_CONSTRAINTS, Estimator, check_scores, fit_method
 from mercer.estimators._local_embedding import (
@@ -444,7 +445,10 @@ default="euclidean"
             )
         if isinstance(X, Dataset) and X.kind == "precomputed":
             X = X.load()
-        D = super()._open(X, reset=reset).load()
+        data = ArrayDataset(super()._open(X, reset=reset, check_finite=False).load(), "precomputed")
+        D: Any = data.load()
+        if not is_finite(D):
+            raise_nonfinite(data)
         if reset and D.shape[0] != D.shape[1]:
             raise DataError(
                 f"Precomputed distance must be a square matrix. Input is a {D.shape[0]}x{D.shape[1]} matrix."
@@ -453,7 +457,7 @@ default="euclidean"
             raise DataError(f"Negative values in data: distances cannot be negative; the smallest is {D.min():.3g}.")
         if reset:
             check_distances(D)
-        return ArrayDataset(D, "precomputed")
+        return data
 
     def _standardized(self, data: Dataset, n_threads: int) -> Dataset:
         """The data with divided columns; sets `scale_`."""

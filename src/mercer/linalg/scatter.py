@@ -27,6 +27,7 @@ from mercer.numerics.blocking import (
     LANES,
     NARROW,
     SPARSE_ENTRIES,
+    block_rows,
     lane_rows,
     pass_rows,
     short_rows,
@@ -779,12 +780,36 @@ def _energy_local(
     return sums
 
 
+def column_ranges(data: Dataset) -> tuple[NDArray, NDArray, NDArray]:
+    """Smallest and largest value of each column, and the first row (zero for sparse rows)."""
+    low, high, first = data.reduce(_ranges_of_blocks, combine=_wider)
+    return low, high, first
+
+
+def _ranges_of_blocks(data: Dataset, weights: Any, progress: Any = None) -> tuple:
+    low, high, first = np.full(data.shape[1], np.inf), np.full(data.shape[1], -np.inf), None
+    for block in data.blocks(block_rows(data.shape[1])):
+        dense = (block.toarray() if sparse.issparse(block) else block).astype(np.float64, copy=False)
+        first = (0 * dense[0] if data.is_sparse else dense[0]) if first is None else first
+        low, high = np.minimum(low, dense.min(axis=0)), np.maximum(high, dense.max(axis=0))
+    return low, high, first
+
+
+def _wider(left: tuple, right: tuple) -> tuple:
+    return np.minimum(left[0], right[0]), np.maximum(left[1], right[1]), left[2]
+
+
 def column_moments(data: Dataset, weights: NDArray | None, n_threads: int) -> ScatterDiagonal:
-    """Means and variances of the columns, in one pass; an error if squares overflow."""
+    """Means and variances of the columns, in one pass; an error if squares over- or underflow."""
     with np.errstate(over="ignore", invalid="ignore"):
         scatter = accumulate(data, weights, ScatterDiagonal, n_threads)
     if not scatter.is_finite:
         raise DataError("The squares of the columns overflow. Scale the data down.")
+    vanishing = scatter.squares < _RANGE[0]
+    if vanishing.any():
+        low, high, _ = column_ranges(data)
+        if (low < high)[vanishing].any():
+            raise DataError("The squares of the columns underflow. Scale the data up.")
     return cast(ScatterDiagonal, scatter)
 
 
