@@ -805,7 +805,7 @@ def column_moments(data: Dataset, weights: NDArray | None, n_threads: int) -> Sc
         scatter = accumulate(data, weights, ScatterDiagonal, n_threads)
     if not scatter.is_finite:
         raise DataError("The squares of the columns overflow. Scale the data down.")
-    vanishing = scatter.squares < _RANGE[0]
+    vanishing = scatter.squares < len(data) * TINY  # terms that underflow may have lost digits of the sum
     if vanishing.any():
         low, high, _ = column_ranges(data)
         if (low < high)[vanishing].any():
