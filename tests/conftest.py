@@ -55,3 +55,10 @@ def one_thread_of_blas(request):
     else:
         with one_blas_thread():
             yield
+
+
+@pytest.fixture
+def blas_of_fits():
+    """One thread of BLAS, as in fits, for tests of functions that fits call."""
+    with one_blas_thread():
+        yield

@@ -84,6 +84,7 @@ def test_products_of_small_integers_are_exact(dtype, low, high):
     assert error <= 128 * 2.0**-53 * np.linalg.norm((Z - (low + high) // 2) @ (Z - (low + high) // 2).T)
 
 
+@pytest.mark.usefixtures("blas_of_fits")
 @pytest.mark.parametrize("case", CASES)
 def test_threads_do_not_change_a_bit(case):
     X, weights = CASES[case]

@@ -167,6 +167,7 @@ def test_all_strips_of_a_block_count(n):
     assert_allclose(scatter.mean, X.mean(axis=0), rtol=1e-14, atol=1e-15)
 
 
+@pytest.mark.usefixtures("blas_of_fits")
 @pytest.mark.parametrize("make", [ScatterMatrix, ScatterDiagonal, ScatterQR])
 @pytest.mark.parametrize(("n", "d"), [(70_000, 5), (9000, 70), (2500, 520)])
 def test_threads_and_files_do_not_change_a_bit(make, n, d):

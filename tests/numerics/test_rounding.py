@@ -162,6 +162,7 @@ def test_sums_of_columns_and_rows(m):
     assert_allclose(row_squares(Y.T), (Y**2).sum(axis=0), rtol=1e-13)
 
 
+@pytest.mark.usefixtures("blas_of_fits")
 @pytest.mark.parametrize("n", [0, 10, 5000])
 def test_tall_products_do_not_depend_on_threads(n):
     A, B, C = rng.normal(size=(n, 30)), rng.normal(size=(30, 40)), rng.normal(size=(n, 40))
