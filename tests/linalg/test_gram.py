@@ -73,6 +73,7 @@ def test_products_traces_and_norms_are_those_of_the_definition(name, weights):
         assert norm[1] < 1e-8 * norm[0]
 
 
+@pytest.mark.usefixtures("blas_of_fits")
 @pytest.mark.parametrize("name", ["recomputed", "features", "stored", "features, sparse"])
 def test_bits_do_not_depend_on_the_number_of_threads(name):
     many = np.tile(X, (9, 1))
