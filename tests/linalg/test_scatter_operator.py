@@ -68,6 +68,7 @@ def test_a_far_mean_costs_no_digits():
     assert implicit.product_error > 1e6 * far.product_error
 
 
+@pytest.mark.usefixtures("blas_of_fits")
 @pytest.mark.parametrize("case", ["float32 with weights", "sparse with weights"])
 def test_threads_and_files_do_not_change_a_bit(case):
     X, weights = CASES[case]
