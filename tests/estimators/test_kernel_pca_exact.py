@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.sparse.linalg import aslinearoperator
-from sklearn.datasets import make_swiss_roll
+from sklearn.datasets import load_digits, make_swiss_roll
 from sklearn.decomposition import PCA as TheirPCA
 from sklearn.decomposition import KernelPCA as Theirs
 from sklearn.exceptions import NotFittedError
@@ -528,3 +528,11 @@ def test_rows_of_weight_zero_in_files_are_left_out(tmp_path):
     scores = model.fit_transform(tmp_path / "X.npy", sample_weight=weights)
     np.testing.assert_allclose(scores, expected.fit_transform(X, sample_weight=weights), atol=1e-8)
     np.testing.assert_array_equal(model.X_fit_, X[weights > 0])
+
+
+def test_a_fraction_of_the_variance_is_complete_however_many_components_it_takes():
+    """A second search from the vectors of the first would not show that nothing was missed."""
+    for fraction in (0.5, 0.7):
+        model = KernelPCA(fraction, kernel="rbf", gamma="median").fit(load_digits().data)
+        assert len(model.eigenvalues_) > 10 and model.certificate_.certified
+        assert model.explained_variance_ratio_[:-1].sum() < fraction <= model.explained_variance_ratio_.sum()
