@@ -445,7 +445,7 @@ default="euclidean"
             )
         if isinstance(X, Dataset) and X.kind == "precomputed":
             X = X.load()
-        data = ArrayDataset(super()._open(X, reset=reset, check_finite=False).load(), "precomputed")
+        data = ArrayDataset(super()._open(X, reset=reset, check_finite=not reset).load(), "precomputed")
         D: Any = data.load()
         if not is_finite(D):
             raise_nonfinite(data)
