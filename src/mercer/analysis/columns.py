@@ -1,4 +1,4 @@
-"""Columns whose unit dominates the summed variance."""
+"""Columns whose unit dominates the summed variance, and constant ones."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mercer.text import joined, short_repr
+from mercer.text import joined, listed, short_repr
 
 FEW_SAMPLES = 20  # show nothing about variances, nor about a scale
 _SAMPLE, _SAMPLE_ENTRIES = 200, 4_000_000  # rows that variances are estimated from
@@ -53,6 +53,14 @@ def dominating_text(rows: Any, names: Sequence[Any] | None) -> str:
     columns = [str(j) if names is None else short_repr(str(names[j])) for j in found.columns]
     subject = f"Column {columns[0]} has" if len(columns) == 1 else f"Columns {joined(columns)} have"
     return f"{subject} {found.ratio:.1%} of the summed variance of {found.n_others + len(columns)} columns."
+
+
+def constant_text(is_constant: NDArray, names: Any) -> str:
+    """Text of the warning about constant columns of standardized data."""
+    columns = listed(
+        str(j) if names is None else short_repr(str(names[j])) for j in np.flatnonzero(is_constant).tolist()
+    )
+    return f"{int(is_constant.sum())} of {len(is_constant)} columns are constant and were not scaled: {columns}."
 
 
 def _sample_variances(rows: Any) -> tuple[NDArray, NDArray]:

@@ -85,7 +85,7 @@ class TargetAlignment(Criterion):
         return np.array([-target_alignment(K[np.ix_(some, some)], self.targets[some]) for some in kept])
 
     def losses_of_scores(self, scores: list[NDArray]) -> NDArray:
-        """By the linear kernel of the scores of the held-out samples."""
+        """The loss of the linear kernel on the scores of the held-out samples."""
         held_out = [self.fold == i for i in range(self.n_folds)]
         parts = [(scores[i][some], self.targets[some]) for i, some in enumerate(held_out)]
         return np.array([-target_alignment(Y @ Y.T, targets) for Y, targets in parts])

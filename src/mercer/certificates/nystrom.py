@@ -143,7 +143,7 @@ class NystromCertificate(IntervalCertificate):
 
 
 class _Bounds(NamedTuple):
-    """Of every eigenvalue, the one after the last included, and of the sum of those without it."""
+    """Bounds on every eigenvalue, the one after the last included, and on the sum without that one."""
 
     lower: NDArray
     upper: NDArray

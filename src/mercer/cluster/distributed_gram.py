@@ -20,7 +20,7 @@ _TASK_BYTES = 50_000_000  # of tiles, and what the allocator keeps
 
 
 class DistributedGram(RecomputedGram):
-    """Of samples and a kernel. No entry is stored: workers evaluate tiles in each product.
+    """Kernel matrix of samples that is not stored: the workers evaluate its tiles in each product.
 
     Every worker holds all samples as the kernel prepares them; a task is a pair of row ranges. Ranges depend on the
     number of samples only, so neither chunks nor the number of workers change a product.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from mercer.analysis.columns import FEW_SAMPLES, dominating_text
+from mercer.analysis.columns import FEW_SAMPLES, constant_text, dominating_text
 from mercer.analysis.selection import Scree, choose_n_components
 from mercer.certificates.residual import ResidualCertificate, direction_warnings
 from mercer.compat.sklearn_private import InvalidParameter
@@ -34,7 +34,7 @@ from mercer.numerics.rounding import UNIT
 from mercer.numerics.threads import blas_threads_for_size
 from mercer.planning.plan import Plan
 from mercer.planning.plan_kernel import RULE_COMPONENTS, uses_landmarks
-from mercer.text import counted, listed, short_repr
+from mercer.text import counted, short_repr
 
 _IDENTITY = 0.25  # median off-diagonal row sum up to which a matrix is close to the identity
 _CONSTANT = 1e-3  # mean of 1 − k(x, y)/k(x, x) up to which it is close to constant
@@ -157,11 +157,8 @@ def standardized(model: Any, data: Dataset, weights: NDArray | None, n_threads: 
     from mercer.linalg.scatter import column_moments
 
     scatter = column_moments(data, weights, n_threads)
-    constant = scatter.is_constant
-    if constant.any():
-        names = data.feature_names
-        columns = listed(str(j) if names is None else repr(names[j]) for j in np.flatnonzero(constant))
-        warn(f"{int(constant.sum())} of {len(constant)} columns are constant and were not scaled: {columns}.")
+    if scatter.is_constant.any():
+        warn(constant_text(scatter.is_constant, data.feature_names))
     model.scale_ = scatter.standard_deviations.astype(data.dtype if data.dtype.kind == "f" else np.float64)
     return scaled(data, np.asarray(model.scale_, dtype=np.float64))
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from mercer.analysis.columns import constant_text
 from mercer.analysis.selection import Scree, choose_n_components
 from mercer.budget import Budget, format_bytes
 from mercer.certificates.residual import ResidualCertificate, certify, direction_warnings
@@ -50,7 +51,7 @@ from mercer.planning.plan_linear import (
     products_plan,
     rows_plan,
 )
-from mercer.text import counted, listed
+from mercer.text import counted
 
 OVERFLOW = "The squares of the data overflow: the values are too large. Scale them down first."
 _COUNTED = "all eigenvalues were computed or counted"
@@ -682,10 +683,7 @@ def _warnings(problem: LinearProblem, moments: Moments, n_kept: int) -> list[Mer
         text = "The rows are equal but for rounding, so all variances and scores are zero."
         found.append(MercerWarning(text, "meaningless"))
     elif problem.standardize and constant.any():
-        names = problem.feature_names
-        columns = listed(str(j) if names is None else repr(names[j]) for j in np.flatnonzero(constant))
-        text = f"{int(constant.sum())} of {len(constant)} columns are constant and were not scaled: {columns}."
-        found.append(MercerWarning(text))
+        found.append(MercerWarning(constant_text(constant, problem.feature_names)))
     if problem.by_rule and not n_kept:
         text = f"No component exceeds noise by n_components={problem.n_components!r}, so none is kept."
         found.append(MercerWarning(text, "meaningless"))

@@ -133,7 +133,7 @@ def check_kernel(kernel: Any, X: Any, *, n_sampled: int = 200, random_state: Any
 
 
 def _check(name: str, K: NDArray, lower: NDArray | None = None, diag: NDArray | None = None) -> KernelCheck:
-    """Of a kernel matrix, its lower left part as it was evaluated on its own, and its diagonal."""
+    """Check a kernel matrix, its lower left part as it was evaluated on its own, and its diagonal."""
     n, most = len(K), np.finfo(float).max
     if not all(part is None or np.isfinite(part).all() for part in (K, lower, diag)):
         return KernelCheck(name, n, False, *[float("nan")] * 4)

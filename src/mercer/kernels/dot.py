@@ -124,7 +124,7 @@ class PreparedDot(PreparedKernel):
 
     @property
     def n_roundings(self) -> float:  # type: ignore[override]
-        """Of the product and of both rows, times the power of the profile."""
+        """Roundings of the product and of both rows, times the power of the profile."""
         return self.kernel.power * self._argument_roundings + ROUNDINGS
 
     @property
@@ -181,7 +181,7 @@ class Cosine(DotKernel):
         return X
 
     def row_roundings(self, X: Any) -> float:
-        """Of a length, half of those of its square, a root and two divisions."""
+        """Roundings of a length: half of those of its square, a root and two divisions."""
         return product_chain(X) / 2 + 6
 
     def feature_map(self, samples: Any) -> FeatureMap:
@@ -293,7 +293,7 @@ class Polynomial(GammaMixin, DotKernel):
         return homogeneous_features(Z, int(self.degree))
 
     def with_origin(self, origin: NDArray) -> Kernel:
-        """Of integer degrees up to 10, with coef0 ≥ 0."""
+        """The kernel of moved rows, for integer degrees up to 10 and coef0 ≥ 0."""
         from mercer.kernels.origin import MovedPolynomial
 
         origin = np.asarray(origin, dtype=np.float64)

@@ -261,7 +261,7 @@ class MinMax(HistogramKernel):
         share_of_union(sums, x, y, shift)
 
     def profile_chain(self, chain: float) -> float:
-        """Of Σmin once, and of Σmax three times, as Σx + Σy + Σmin ≤ 3Σmax."""
+        """Errors of Σmin count once, those of Σmax three times, as Σx + Σy + Σmin ≤ 3Σmax."""
         return 4 * chain + ROUNDINGS
 
     def slopes(self, Z: Any, X: Any) -> tuple[NDArray, ColumnSlope, NDArray | None]:

@@ -172,7 +172,7 @@ class FeatureGram(GramMatrix):
 
     @cached_property
     def chain(self) -> int:  # type: ignore[override]
-        """Of the sums over samples, of those over features, and of the subtracted mean, twice."""
+        """Roundings of the sums over samples and over features, and of the mean, which is subtracted twice."""
         added = -(-len(self._pieces) // LANES) + LANES
         if not self.is_sparse:
             return chain(self._pieces[0].stop, _SHORT) + added + chain(self.width, _SHORT) + 6
@@ -184,7 +184,7 @@ class FeatureGram(GramMatrix):
         return float(weights @ self.diag()) * (1 + gamma(self.n + self.width))
 
     def entry_error(self, weights: NDArray, row_sums: NDArray, products: NDArray | None) -> float:
-        """Of rounded features: their singular values move by at most ‖SδΦ‖_F, of their size before the move."""
+        """Error by rounded features: their singular values change by at most ‖SδΦ‖_F, by sizes before centering."""
         if not self.feature_map.n_roundings:
             return 0.0
         sizes = self.diag() + self.origin @ self.origin + self._cancelled

@@ -98,7 +98,7 @@ class GramMatrix(ABC):
 
 
 class _KernelGram(GramMatrix):
-    """Of samples and a kernel."""
+    """Kernel matrix of samples."""
 
     def __init__(self, kernel: Kernel, X: Any, n_threads: int = 1, progress: Any = None) -> None:
         self.kernel, self.X, self.n, self.psd = kernel, X, X.shape[0], kernel.psd
@@ -172,7 +172,7 @@ class _InMemory(GramMatrix):
 
 
 class StoredGram(_InMemory, _KernelGram):
-    """Of samples and a kernel, with all entries in memory."""
+    """Kernel matrix of samples with all entries in memory."""
 
     def __init__(self, kernel: Kernel, X: Any, n_threads: int = 1, progress: Any = None) -> None:
         super().__init__(kernel, X, n_threads, progress)
@@ -201,7 +201,7 @@ class PrecomputedGram(_InMemory):
 
 
 class RecomputedGram(_KernelGram):
-    """Of samples and a kernel. No entry is stored: tiles are evaluated in each product."""
+    """Kernel matrix of samples that is not stored: its tiles are evaluated in each product."""
 
     products_are_cheap = False
 
@@ -446,7 +446,7 @@ class Centered(SymmetricOperator):
 
     @property
     def product_error(self) -> float:
-        """Of a product by `gram` with two centerings; after `to_dense`, of that matrix and its product."""
+        """Error of a product by `gram` with two centerings; after `to_dense`, of the dense matrix and its product."""
         chain = 3 * self.n + 24 if self._dense_error else self.gram.chain + 16
         return gamma(chain) * self._abs_norm + self._dense_error
 

@@ -163,7 +163,7 @@ class Moments:
     rounding: float  # bound on that
 
     def __add__(self, other: "Moments") -> "Moments":
-        """Of the samples of both (Chan's rule)."""
+        """Moments of the samples of both (Chan's rule)."""
         weight = self.weight + other.weight
         if not other.weight or not self.weight:
             return self if self.weight else other

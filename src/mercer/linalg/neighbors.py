@@ -302,7 +302,7 @@ def _exclude(D: NDArray, own: NDArray | None, rows: slice) -> NDArray:
 
 
 def _without_self(indices: NDArray, distances: NDArray) -> Neighbors:
-    """Of k + 1 neighbors of every row, those that are not the row; among many duplicates it may be missing."""
+    """The k neighbors of every row without the row, which may be missing from k + 1 among many duplicates."""
     n, k = indices.shape[0], indices.shape[1] - 1
     own = indices == np.arange(n)[:, None]
     left_out = np.where(own.any(axis=1), own.argmax(axis=1), k)

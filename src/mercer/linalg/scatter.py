@@ -188,7 +188,7 @@ class Scatter(ABC):
 
     @property
     def standard_deviations(self) -> NDArray:
-        """Of the columns; 1 for constant ones."""
+        """Standard deviations of the columns; 1 for constant columns."""
         squares = self.squares
         degrees = self.total_weight - 1 if self.total_weight > 1 else self.total_weight
         return np.where(self.is_constant, 1.0, np.sqrt(squares / degrees))

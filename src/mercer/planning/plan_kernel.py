@@ -44,7 +44,7 @@ _DENSE = Dense()
 
 @dataclass(frozen=True)
 class FeatureSizes:
-    """Of exact features that replace the matrix."""
+    """Sizes of exact features that replace the kernel matrix."""
 
     n_features: int
     sparse: bool
@@ -56,7 +56,7 @@ class FeatureSizes:
 
     @classmethod
     def of(cls, feature_map: FeatureMap, n: int, width: int, nnz: int, is_sparse: bool, n_threads: int) -> Self | None:
-        """Those of a map, or None where the matrix costs less. `nnz` and `is_sparse` are those of the samples."""
+        """The sizes for a feature map; None if the kernel matrix costs less. `nnz` counts entries of the samples."""
         D, sparse = feature_map.n_features, feature_map.sparse
         narrow = 0 < D <= min(n, _MOST_SPARSE_FEATURES if sparse else _MOST_FEATURES)
         cost_nothing = feature_map.identity and (is_sparse or n < D)  # and K would cost more

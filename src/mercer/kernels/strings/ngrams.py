@@ -297,7 +297,7 @@ class NgramColumns(NamedTuple):
         return int(sum(width.sum() for width in self.widths.values()))
 
     def merge(self, other: "NgramColumns") -> "NgramColumns":
-        """Those of both."""
+        """The columns of both."""
         vocabulary = self.vocabulary.merge(other.vocabulary)
         widths = {length: np.ones(vocabulary.sizes[length - 1], dtype=np.int64) for length in self.widths}
         for part in (self, other):

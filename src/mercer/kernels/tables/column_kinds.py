@@ -235,7 +235,7 @@ def _mean_and_scale(values: NDArray, weights: NDArray, name: Any) -> tuple[float
 
 
 class _KindOfCategories(ColumnKind):
-    """Of which new cells may be in none of the known categories."""
+    """Columns of categories; new cells may be in none of them."""
 
     accepts: ClassVar[tuple[str, ...]] = ("string", "boolean", "numeric", "datetime")
 

@@ -43,7 +43,7 @@ class ColumnBlock(NamedTuple):
 
     @property
     def n_roundings_entry(self) -> int:
-        """Of an entry, besides those of the kernel: samples on both sides, and the factor."""
+        """Roundings of an entry besides those of the kernel: samples on both sides, and the factor."""
         return 2 * self.n_roundings + 4
 
     def scaled(self, values: NDArray) -> NDArray:
